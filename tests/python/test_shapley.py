@@ -32,6 +32,7 @@ from gegenbauer import (
 from gegenbauer.dask import GegenbauerRegressor as DaskRegressor
 from gegenbauer.errors import OutOfRangeWarning, parameters_of
 from gegenbauer.inspection import ShapleyValues, shapley_values
+from gegenbauer.plotting import ContributionDisplay
 from gegenbauer.ridge import KernelExpansion, MeanExpansion, TermExpansion
 
 MODELS = Path(__file__).parent / "models" / "0.1.0"
@@ -607,6 +608,48 @@ class TestInputs:
 
 
 class TestResult:
+    @pytest.mark.parametrize(
+        "draw",
+        [
+            lambda plots, found: plots.waterfall(found[3], show=False),
+            lambda plots, found: plots.beeswarm(found, show=False),
+            lambda plots, found: plots.bar(found, show=False),
+            lambda plots, found: plots.scatter(found[:, "size"], show=False),
+            lambda plots, found: plots.heatmap(found, show=False),
+        ],
+        ids=["waterfall", "beeswarm", "bar", "scatter", "heatmap"],
+    )
+    def test_plots_of_shap_draw_it(self, draw):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            shap = pytest.importorskip("shap")
+        matplotlib = pytest.importorskip("matplotlib")
+        matplotlib.use("Agg")
+        plt = pytest.importorskip("matplotlib.pyplot")
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame({"size": rng.uniform(size=60), "kind": rng.choice(["a", "b"], 60)})
+        model = GegenbauerRegressorCV(n_terms=10).fit(X, X["size"] + (X.kind == "a"))
+        found = shapley_values(model, X).to_shap()
+        plt.close("all")
+        draw(shap.plots, found)
+        figure = plt.gcf()
+        figure.canvas.draw()
+        texts = {text.get_text() for ax in figure.axes for text in ax.findobj(matplotlib.text.Text)}
+        assert any("size" in text for text in texts)
+        plt.close("all")
+
+    def test_levels_of_categories_are_shown(self):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame({"size": rng.uniform(size=60), "kind": ["a", "b", None] * 20})
+        model = GegenbauerRegressor().fit(X, X["size"] + (X.kind == "a"))
+        found = shapley_values(model, X[:3])
+        assert found.display_data[:, 1].tolist() == ["a", "b", "missing"]
+        assert_array_equal(found.display_data[:, 0].astype(float), X["size"][:3])
+        display = ContributionDisplay.from_shapley(found, sample=1)
+        assert {*display.names} == {f"size = {X['size'][1]:.4g}", "kind = b"}
+        plain = GegenbauerRegressor().fit(X[["size"]], X["size"])
+        assert shapley_values(plain, X[["size"]]).display_data is None
+
     def test_text(self):
         values = np.arange(12.0).reshape(6, 2)
         one = ShapleyValues(values, np.full(6, 0.5), values, ["a", "b"])
@@ -627,10 +670,12 @@ class TestResult:
         assert repr(wide) == "ShapleyValues of 1 sample, 40 inputs and 3 outputs"
 
     def test_shap_gets_what_it_takes(self, monkeypatch):
-        """Its Explanation has four of these names."""
+        """Its Explanation has five of these names."""
 
         class Explanation:
-            def __init__(self, values, base_values=None, data=None, feature_names=None):
+            def __init__(self, values, base_values=None, data=None, display_data=None,
+                         feature_names=None):  # fmt: skip
+                assert display_data is None
                 self.given = values, base_values, data, feature_names
 
         monkeypatch.setitem(sys.modules, "shap", types.SimpleNamespace(Explanation=Explanation))

@@ -133,6 +133,18 @@ class Explained:
             return np.array(levels, dtype=object), np.arange(float(len(levels)))
         return np.asarray(given), levels_of(self.estimator, t, given, "grid")
 
+    def levels_in(self, codes: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+        """Return samples with the levels of categories; None if there are no categories."""
+        categories = getattr(self.estimator, "categories_", None) or []
+        found = codes.astype(object)
+        for t, levels in enumerate(categories):
+            if levels is not None:
+                known = ["missing" if level is None else level for level in levels]
+                found[:, t] = [
+                    "missing" if np.isnan(code) else known[int(code)] for code in codes[:, t]
+                ]
+        return found if any(levels is not None for levels in categories) else None
+
     @property
     def names(self) -> list[str]:
         """Names of the inputs."""

@@ -37,6 +37,8 @@ class ShapleyValues:
         The samples: numbers, and of categories the numbers of their levels.
     feature_names : list of str
         Names of the inputs, x0, x1, ... where they have none.
+    display_data : ndarray of object, shape (n_samples, n_features), or None
+        The samples with the levels of categories themselves; None if there are no categories.
 
     See Also
     --------
@@ -56,6 +58,7 @@ class ShapleyValues:
     base_values: Doubles
     data: npt.NDArray[Any]
     feature_names: list[str]
+    display_data: npt.NDArray[Any] | None = None
 
     def to_shap(self) -> Any:
         """Return a `shap.Explanation`, which all of `shap.plots` draw.
@@ -73,6 +76,7 @@ class ShapleyValues:
             self.values,
             base_values=self.base_values,
             data=self.data,
+            display_data=self.display_data,
             feature_names=self.feature_names,
         )
 
@@ -187,4 +191,6 @@ def shapley_values(
     n, m, n_outputs = len(codes), explained.n_features, explained.n_outputs
     base = np.tile(mean, (n, 1))
     values = explained.shaped(values.reshape(n, m, n_outputs))
-    return ShapleyValues(values, explained.shaped(base), codes, explained.names)
+    return ShapleyValues(
+        values, explained.shaped(base), codes, explained.names, explained.levels_in(codes)
+    )

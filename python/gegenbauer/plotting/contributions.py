@@ -127,10 +127,7 @@ class ContributionDisplay:
         """
         found = shapley_values(estimator, X, background=background, distribution=distribution)
         output = check_output(output, estimator.expansion_.n_outputs)
-        return cls._of(
-            found, sample, output, n_inputs, name_of_output(estimator, output), ax,
-            categories=getattr(estimator, "categories_", None),
-        )  # fmt: skip
+        return cls._of(found, sample, output, n_inputs, name_of_output(estimator, output), ax)
 
     @classmethod
     def from_shapley(
@@ -173,7 +170,6 @@ class ContributionDisplay:
         n_inputs: int,
         xlabel: str,
         ax: Any,
-        categories: Sequence[Any] | None = None,
     ) -> Self:
         sample = check_integer(sample, "sample", minimum=0)
         n_samples, m = found.values.shape[:2]
@@ -185,9 +181,9 @@ class ContributionDisplay:
         order = np.argsort(-np.abs(values), kind="stable")
         shown = order if m <= most else order[:most]
         inputs = labels_of([found.feature_names[t] for t in shown.tolist()], _WIDEST_NAME)
+        values_of = (found.data if found.display_data is None else found.display_data)[sample]
         names = [
-            f"{name} = "
-            f"{_value(found.data[sample, t], None if categories is None else categories[t])}"
+            f"{name} = {_value(values_of[t])}"
             for name, t in zip(inputs, shown.tolist(), strict=True)
         ]
         lengths = values[shown]
@@ -243,11 +239,8 @@ class ContributionDisplay:
         return self
 
 
-def _value(value: Any, levels: Any) -> str:
-    """Write the value of an input: of a category its level."""
-    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
-        return "missing"
-    if levels is None:
-        return f"{float(value):.4g}"
-    level = levels[int(value)]
-    return "missing" if level is None else label_of(level, _WIDEST_VALUE)
+def _value(value: Any) -> str:
+    """Write the value of an input: a number, or the level of a category."""
+    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+        return label_of(value, _WIDEST_VALUE)
+    return "missing" if np.isnan(value) else f"{float(value):.4g}"
