@@ -33,8 +33,8 @@ _MOST_NODES = 200
 # Share of the largest direction of the varying part of a factor below which one is rounding
 _LEAST_DIRECTION = 1e-15
 
-# Share of the variance that equal parts may miss, or of what rounding may do to it
-_LEAST_LEFT, _SHARE_OF_ROUNDING = 1e-12, 1e-3
+# Share of the variance that equal parts may miss
+_LEAST_LEFT = 1e-12
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -295,7 +295,7 @@ def _equal_parts(
         How far any of them may be off, apart from rounding.
     """
     most = max(0, (len(first) - 1) // 2)
-    n_nodes = 0
+    n_nodes, before = 0, np.full_like(total, np.inf)
     while True:
         nodes, shares, end = _lobatto_rule(n_nodes)
         found = end * (first + part)
@@ -310,9 +310,11 @@ def _equal_parts(
         left = np.abs(found.sum(axis=0) - total)
         if n_nodes >= most:
             return found, np.zeros_like(left)
-        if (left <= np.maximum(_SHARE_OF_ROUNDING * rounding, _LEAST_LEFT * total)).all():
+        # what more nodes do not lessen is rounding
+        settled = (left <= rounding) & (left > 0.1 * before)
+        if (settled | (left <= _LEAST_LEFT * total)).all():
             return found, left
-        n_nodes = min(most, n_nodes + 3)
+        n_nodes, before = min(most, n_nodes + 3), left
 
 
 def _lobatto_rule(n_nodes: int) -> tuple[list[float], list[float], float]:

@@ -137,6 +137,7 @@ class ContributionDisplay:
         sample: int = 0,
         output: int = 0,
         n_inputs: int = 12,
+        xlabel: str | None = None,
         ax: Any = None,
     ) -> Self:
         """Draw Shapley values that were found before.
@@ -147,6 +148,8 @@ class ContributionDisplay:
             Of some samples.
         sample, output, n_inputs, ax
             As for `from_estimator`.
+        xlabel : str, optional
+            What the output is.
 
         Returns
         -------
@@ -158,8 +161,9 @@ class ContributionDisplay:
             )
         n_outputs = values.values.shape[2] if values.values.ndim == 3 else 1
         output = check_output(output, n_outputs)
-        name = "output" if n_outputs == 1 else f"output {output}"
-        return cls._of(values, sample, output, n_inputs, name, ax)
+        if xlabel is None:
+            xlabel = "output" if n_outputs == 1 else f"output {output}"
+        return cls._of(values, sample, output, n_inputs, xlabel, ax)
 
     @classmethod
     def _of(

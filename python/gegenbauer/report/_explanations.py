@@ -9,7 +9,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
 from gegenbauer.inspection._polynomial_text import polynomial_text
+from gegenbauer.inspection.shapley import shapley_values
 from gegenbauer.inspection.sobol import sobol_indices
+from gegenbauer.plotting._axes import name_of_output
 from gegenbauer.plotting.contributions import ContributionDisplay
 from gegenbauer.plotting.dependence import DependenceDisplay
 from gegenbauer.plotting.inputs import InputDisplay
@@ -219,14 +221,14 @@ class Explanations:
             note=True,
         )
         places, outputs = self._chosen()
-        rows = _safe_indexing(self._X, places)
+        found = shapley_values(self._model, _safe_indexing(self._X, places), **self._inputs)
         n_bars = min(len(self._names), _CONTRIBUTIONS + 1)
 
         def plot(axes: list[Any]) -> None:
             for k, (ax, output) in enumerate(zip(axes, outputs, strict=True)):
-                ContributionDisplay.from_estimator(
-                    self._model, rows, sample=k, output=output, n_inputs=_CONTRIBUTIONS, ax=ax,
-                    **self._inputs,
+                ContributionDisplay.from_shapley(
+                    found, sample=k, output=output, n_inputs=_CONTRIBUTIONS, ax=ax,
+                    xlabel=name_of_output(self._model, output),
                 )  # fmt: skip
                 ax.locator_params(axis="x", nbins=4)
 
