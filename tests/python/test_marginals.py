@@ -591,6 +591,45 @@ class TestSums:
         self.check(basis, Z, np.ones(300), marginals_of_sums(basis, sums.gram))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_samples_all_count(weighted):
+    """Of more than ten thousand, neighbours are taken together: the mean is that over all."""
+    rng = np.random.default_rng(1)
+    X = np.sort(np.column_stack([rng.uniform(-1, 1, 30_011), rng.beta(0.3, 2, 30_011)]), axis=0)
+    X[::3, 1] = 0.25  # of many samples, and there are gaps
+    X[::7, 1] = np.nan
+    weight = rng.uniform(0.1, 2.0, len(X)) if weighted else None
+    found = sample_marginals(X, weight, None, [12, 400])
+    for one, column in zip(found, X.T, strict=True):
+        given = ~np.isnan(column)
+        at = ~np.isnan(one.nodes)
+        assert_allclose(one.weights.sum(), 1.0, rtol=1e-12)
+        shares = np.average(given, weights=weight)
+        assert_allclose(one.weights[at].sum(), shares, rtol=1e-12)
+        for f in (lambda x: x, lambda x: x**2, lambda x: x**9, np.exp, lambda x: np.sin(9 * x)):
+            expected = np.average(np.where(given, f(np.nan_to_num(column)), 0.0), weights=weight)
+            assert_allclose(one.weights[at] @ f(one.nodes[at]), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_order_of_many_samples_does_not_matter():
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(12_000, 2))
+    y = X[:, 0] + X[:, 1] ** 2
+    model, other = (
+        GegenbauerRegressor(degree=3, n_terms=None).fit(X[order], y[order])
+        for order in (slice(None), np.argsort(X[:, 0]))
+    )
+    assert_allclose(
+        sobol_indices(model, distribution="empirical").total,
+        sobol_indices(other, distribution="empirical").total,
+        rtol=1e-9,
+    )
+    mean = sobol_indices(model, distribution="empirical").mean
+    grid = model.predict(np.column_stack([np.repeat(X[:300, 0], 300), np.tile(X[:300, 1], 300)]))
+    assert_allclose(mean, grid.mean(), atol=0.05)
+    assert_allclose(mean, y.mean(), rtol=1e-4)  # additive: the mean of all targets
+
+
 def test_weights_of_samples():
     rng = np.random.default_rng(0)
     Z, weight = rng.uniform(-1, 1, (500, 2)), rng.uniform(0.1, 3, 500)

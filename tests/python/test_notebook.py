@@ -228,7 +228,7 @@ class TestEstimators:
         found = self.summary(GegenbauerClassifierCV().fit(self.X, labels))
         assert found["classes"] == "2: <i>, b"
         assert found["terms"] == "all there are"
-        assert float(found["log-loss of samples left out"]) > 0
+        assert float(found["log-loss of samples left out, before calibration"]) > 0
         judged = self.summary(GegenbauerClassifierCV(scoring="accuracy").fit(self.X, labels))
         assert 0.5 < float(judged["accuracy of samples left out"]) <= 1
 

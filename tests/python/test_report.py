@@ -23,6 +23,7 @@ from gegenbauer import (
     load,
     polynomial_text,
     save,
+    sobol_indices,
 )
 from gegenbauer.cli import main
 from gegenbauer.inspection import shapley_values
@@ -164,6 +165,21 @@ class TestScores:
         (r2,) = own_scores(page, "R2")
         assert r2[0] == pytest.approx(r2_score(y[::-1], model.predict(X)), rel=1e-3)
 
+    @pytest.mark.parametrize("file", [False, True])
+    def test_other_samples_of_the_same_means_are_noticed(self, mixed, file, tmp_path):
+        """Targets are those of the fit, and so are all values of each column, in other places."""
+        model, X, y = mixed
+        if file:
+            save(model, tmp_path / "model.safetensors")
+            model = load(tmp_path / "model.safetensors")
+        assert any("without it" in text for text in Parsed(html_report(model, X, y)).text)
+        for name in X.columns:
+            other = X.assign(**{name: X[name].to_numpy()[::-1]})
+            page = Parsed(html_report(model, other, y))
+            assert not any("without it" in text for text in page.text)
+            (r2,) = own_scores(page, "R2")
+            assert r2[0] == pytest.approx(r2_score(y, model.predict(other)), rel=1e-3)
+
     def test_intervals_of_samples_left_out(self, mixed, page):
         model, X, y = mixed
         _, std = model.predict(X, return_std=True)
@@ -262,6 +278,14 @@ class TestExplanations:
         assert "and 20 more inputs of smaller shares" in page.text
         assert names[3] in page.text
         assert sum(text == "32 other inputs" for text in page.text) == 5
+
+    def test_one_pair_is_a_sentence(self):
+        X = np.random.default_rng(6).uniform(-1, 1, size=(80, 3))
+        y = X[:, 2] + X[:, 0] * X[:, 1]
+        model = GegenbauerRegressor(degree=2, n_terms=None, alpha=1e-9).fit(X, y)
+        page = Parsed(html_report(model, X, y))
+        share = sobol_indices(model, distribution="empirical").second_order[0, 0, 1]
+        assert f"There is one: x0 and x1 add {share:.1%}." in page.text
 
     def test_a_constant_model(self):
         X = np.random.default_rng(0).uniform(size=(20, 2))

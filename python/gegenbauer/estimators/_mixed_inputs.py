@@ -23,7 +23,7 @@ from gegenbauer.estimators._categories import (
     without_types,
 )
 from gegenbauer.estimators._outside import Outside
-from gegenbauer.inspection.sample_marginals import evenly_spread, sample_marginals
+from gegenbauer.inspection.sample_marginals import sample_marginals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
+    from gegenbauer.inspection.marginals import Marginal
 
 __all__ = ["MixedInputs", "have_gaps"]
 
@@ -183,13 +184,13 @@ class MixedInputs(InputEstimator):
         self, X: NDArray[Any], weight: Doubles | None, n_nodes: Sequence[int]
     ) -> None:
         """Keep the marginals of the samples of a fit, by Gauss rules of so many nodes an input."""
-        some = evenly_spread(len(X))
-        self._marginals = sample_marginals(
-            self.scaling_.transform(X[some]),
-            None if weight is None else weight[some],
-            self._levels,
-            n_nodes,
-        )
+        found: list[Marginal] = []
+        for t, n in enumerate(n_nodes):  # one by one, for samples may fill the memory
+            own = np.arange(X.shape[1]) == t
+            column = self.scaling_.some(own).transform(X[:, t : t + 1])
+            levels = None if self._levels is None else self._levels[t : t + 1]
+            found += sample_marginals(column, weight, levels, [n])
+        self._marginals = tuple(found)
 
     def _with_levels(self, box: InputScaling) -> InputScaling:
         """Return a box in which the levels of categories lie from end to end."""

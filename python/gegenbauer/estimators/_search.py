@@ -35,7 +35,7 @@ from gegenbauer.estimators._near_copies import (
     worth_a_look,
 )
 from gegenbauer.estimators._progress import CallbackSupportMixin, Progress, with_callbacks
-from gegenbauer.estimators._samples import Samples
+from gegenbauer.estimators._samples import Samples, ordered_sums
 from gegenbauer.estimators._scoring import DEFAULT_SCORING
 from gegenbauer.estimators._search_warnings import (
     RUNAWAY,
@@ -93,6 +93,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     n_clipped_: NDArray[np.intp]
     _range: InputScaling | None = None
+    _ordered_sums: Doubles | None = None  # by which the samples of a fit are recognised
 
     # How much wider than the samples of the fit the box of the inputs is, on either side; the
     # paper has none
@@ -177,6 +178,7 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
             given = given[used]
             self._look_at_weights(given)
         X = self._find_levels(X, weight)
+        self._ordered_sums = ordered_sums(X)
         self._y_was_flat = targets.ndim == 1
         targets = targets if targets.ndim == 2 else targets[:, np.newaxis]
         if len(X) < 2:

@@ -139,7 +139,7 @@ def _score(model: Any) -> tuple[str, str]:
         name = scoring if isinstance(scoring, str) else "score"
         return f"{name} of samples left out", f"{best:.4g}"
     if is_classifier(model):
-        return "log-loss of samples left out", f"{-best + 0.0:.4g}"
+        return "log-loss of samples left out, before calibration", f"{-best + 0.0:.4g}"
     return "R2 of samples left out", f"{1.0 + best:.4f}"
 
 

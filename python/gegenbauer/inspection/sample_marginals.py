@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.ridge.expansions import Expansion
 
-__all__ = ["evenly_spread", "known_marginals", "nodes_for", "nodes_of", "sample_marginals"]
+__all__ = ["known_marginals", "nodes_for", "nodes_of", "sample_marginals"]
 
-# Samples that the marginal of an input is found from, evenly spread, of more
-_MOST_SAMPLES = 10_000
+# Values whose Gauss rule is found: of more, each of so many groups of neighbours is two of them
+_MOST_VALUES, _N_GROUPS = 10_000, 4_000
 
 # Nodes of the marginal of an input where functions are kernels: those that a model keeps, and those
 # of samples that are there
@@ -46,11 +46,6 @@ def _keeps_samples(function: Expansion) -> bool:
     if isinstance(function, KernelExpansion):
         return isinstance(function.posterior, KernelPosterior)
     return isinstance(function, MeanExpansion)
-
-
-def evenly_spread(n_samples: int) -> slice:
-    """Return which of many samples the marginals are found from: at most ten thousand."""
-    return slice(None, None, max(1, -(-n_samples // _MOST_SAMPLES)))
 
 
 def sample_marginals(
@@ -93,11 +88,39 @@ def _of_column(values: Doubles, shares: Doubles) -> Marginal:
     """Return the marginal of numbers, some of which may be missing."""
     missing = np.isnan(values)
     gone = float(shares[missing].sum())
-    nodes, places = np.unique(values[~missing], return_inverse=True)
-    weights: Doubles = np.bincount(places, shares[~missing], nodes.size).astype(np.float64)
+    if gone > 0:
+        values, shares = values[~missing], shares[~missing]
+    order = np.argsort(values)
+    nodes, weights = values[order], shares[order]
+    starts = np.flatnonzero(np.append(True, nodes[1:] != nodes[:-1])[: nodes.size])
+    nodes, weights = nodes[starts], np.add.reduceat(weights, starts) if starts.size else weights
+    if nodes.size > _MOST_VALUES:
+        nodes, weights = _of_neighbours(nodes, weights)
     if gone > 0:
         nodes, weights = np.append(nodes, np.nan), np.append(weights, gone)
     return Marginal(nodes, weights)
+
+
+def _of_neighbours(nodes: Doubles, weights: Doubles) -> tuple[Doubles, Doubles]:
+    """Return two values for each group of neighbours, of its first three moments.
+
+    The mean of a smooth function moves by some 1e-10 of its size: most where samples are few, in
+    the tails.
+    """
+    starts = np.arange(_N_GROUPS) * nodes.size // _N_GROUPS
+    sizes = np.diff(np.append(starts, nodes.size))
+    whole = np.add.reduceat(weights, starts)
+    means = np.add.reduceat(weights * nodes, starts) / whole
+    beside = nodes - np.repeat(means, sizes)
+    spread = np.sqrt(np.add.reduceat(weights * beside**2, starts) / whole)
+    third = np.add.reduceat(weights * beside**3, starts) / whole
+    skew = third / np.where(spread > 0, spread, 1.0) ** 3
+    root = np.sqrt(1.0 + 0.25 * skew**2)
+    below, above = 0.5 * skew - root, 0.5 * skew + root  # their product is -1
+    low, high = nodes[starts], nodes[starts + sizes - 1]
+    found = [(means + spread * end).clip(low, high) for end in (below, above)]
+    shares = [whole * above / (above - below), -whole * below / (above - below)]
+    return np.ravel(found, order="F"), np.ravel(shares, order="F")
 
 
 def known_marginals(estimator: Any, function: Expansion) -> tuple[Measure, ...] | None:

@@ -181,7 +181,7 @@ def _expected_of_search(
         shapes |= {"part_alphas": each, "part_noise": each, "left_out_by": (n,)}
         if "row_weight" in given:
             shapes["row_weight"] = (n,)
-    for key in {"n_clipped", "seen_lower", "seen_upper"} & given.keys():
+    for key in {"n_clipped", "seen_lower", "seen_upper", "ordered_sums"} & given.keys():
         shapes[key] = given.get("lower", (None,))
     if "seen_lower" in given:
         shapes["seen_upper"] = given.get("lower", (None,))

@@ -69,6 +69,7 @@ and for the estimators that choose by themselves
                                                place of ``spectrum_``, and ``free_constant``
 ``loo_predictions``      float64, (N,) or      ``loo_predictions_``; NaN where a sample was
                          (N, K)                never left out
+``ordered_sums``         float64, (m,)         by which samples of a fit are recognised
 ``surface.*``            float64; int64 for    what was tried, ``surface_``: the axes of
                          numbers of terms      the grid and ``score``
 ``probability_scales``,  float64, (Q,),        ``probability_maps_`` (classification): one
@@ -101,7 +102,7 @@ and for the estimators that choose by themselves
 Version 1 has other names (:mod:`gegenbauer._renamed`) and is read as well. Files of the same
 ``format_version`` may lack parameters that are newer than they are,
 ``precision_``, ``prior_variance``, ``probability_reaches``, ``correlation``, ``inputs``,
-``checksum`` and marginals.
+``checksum``, ``ordered_sums`` and marginals.
 
 A file is taken for hostile until it is loaded. Each number of the header has a range, and each
 tensor a type, a shape and a range; headers and shapes are checked before anything is allocated or
@@ -439,6 +440,7 @@ TENSORS: Final[dict[str, _Tensor]] = {
     "warping_sizes": _of_type("int64", low=0, high=2**31),
     "warping_shares": _doubles(low=0.0, high=1.0),
     "warping_values": _doubles(low=0.0, high=1.0),
+    "ordered_sums": _MEASURED,
     "marginal_sizes": _of_type("int64", low=1, high=2**31),
     "marginal_nodes": _of_type("float64", unknown=True),
     "marginal_weights": _doubles(low=0.0, high=1.0 + 1e-9),  # one is more by its rounding

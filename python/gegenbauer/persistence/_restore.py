@@ -351,6 +351,7 @@ def _restore_search(
     if flat and n_outputs != 1:
         raise ModelFileError(f"y_was_flat is true, and there are {n_outputs} outputs.")
     estimator.loo_predictions_ = arrays["loo_predictions"]
+    estimator._ordered_sums = arrays.get("ordered_sums")
     estimator.n_clipped_ = arrays.get("n_clipped", np.zeros(m, dtype=np.int64)).astype(np.intp)
     estimator.alternatives_ = {
         key: _restore_comparison(numbers, f"fitted['alternatives_'][{key!r}]")

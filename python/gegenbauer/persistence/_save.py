@@ -321,6 +321,8 @@ def _put_search(estimator: Any, tensors: dict[str, NDArray[Any]], fitted: dict[s
     else:
         fitted["spectrum_"] = spectra[0] if spectra else None
     tensors["loo_predictions"] = estimator.loo_predictions_
+    if estimator._ordered_sums is not None:
+        tensors["ordered_sums"] = estimator._ordered_sums
     for key, values in estimator.surface_.items():
         tensors[f"{RESULTS}{key}"] = values
     function: Any = estimator.expansion_

@@ -113,11 +113,12 @@ class Explanations:
             "total": (unit @ indices.total)[shown],
         }
         names = [self._names[t] for t in shown.tolist()]
-        height = 1.2 + 0.3 * len(names)
+        height = 1.5 + 0.3 * len(names)
 
         def plot(ax: Any) -> None:
             InputDisplay(names, values, xlabel="share of the variance").plot(ax=ax)
-            ax.legend(loc="lower right")  # where the shortest bars are
+            # above the bars, which may be as wide as the axes
+            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
             ax.locator_params(axis="x", nbins=6)
 
         page.plot(draw(plot, "shares of the inputs in the variance", width=6.4, height=height))
@@ -202,8 +203,12 @@ class Explanations:
         def plot(ax: Any) -> None:
             InteractionDisplay(names, second[np.ix_(taking, taking)]).plot(ax=ax)
 
-        label = "shares of pairs of inputs in the variance"
-        page.plot(draw(plot, label, width=size + 1.4, height=size))
+        if len(pairs) > 1:
+            label = "shares of pairs of inputs in the variance"
+            page.plot(draw(plot, label, width=size + 1.4, height=size))
+        else:
+            share = float(second[pairs[0, 0], pairs[0, 1]])
+            page.paragraph(f"There is one: {names[1]} and {names[0]} add {share:.1%}.")
         chosen = [(int(b), int(a)) for a, b in pairs[strongest[:_PAIRS]]]
         for output, name in self._outputs(page):
             if self._n_outputs > 1:

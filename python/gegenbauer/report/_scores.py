@@ -9,13 +9,10 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import is_classifier
 from sklearn.metrics import log_loss, mean_absolute_error, r2_score, root_mean_squared_error
-from sklearn.utils import _safe_indexing
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain, shown
-from gegenbauer.inspection._explained import Explained
-from gegenbauer.inspection.marginals import Marginal
-from gegenbauer.inspection.sample_marginals import evenly_spread
+from gegenbauer.estimators._samples import ordered_sums
 from gegenbauer.selection.calibration import expected_calibration_error
 from gegenbauer.selection.calibration import log_loss as loss_of_outputs
 
@@ -30,6 +27,9 @@ __all__ = ["Judgement", "judge", "targets_of"]
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
 
 _N_BINS = 10
+
+# What sums of the same samples may differ by, as a share of the sum of their sizes
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,17 @@ def _is_of_fit(model: Any, X: Any, y: NDArray[Any]) -> bool:
     """Whether samples are those of the fit, in its order.
 
     Models do not keep them all. But they keep predictions of samples left out, which have the score
-    of the fit for its targets alone, and marginals of the inputs.
+    of the fit for its targets alone, and a sum of each input, which depends on the order.
     """
     predictions = getattr(model, "loo_predictions_", None)
     if predictions is None or len(predictions) != len(y) or not np.isfinite(predictions).all():
         return False
-    if model.scoring is not None:
+    known = model._ordered_sums
+    if known is None or model.scoring is not None:
+        return False
+    codes = model._samples_to_explain(X).astype(np.float64)
+    sizes = np.abs(np.nan_to_num(codes)).sum(axis=0) + len(codes)
+    if not (np.abs(ordered_sums(codes) - known) <= _ROUNDING * sizes).all():
         return False
     if is_classifier(model):
         outputs = predictions.reshape(len(y), -1)
@@ -146,25 +151,7 @@ def _is_of_fit(model: Any, X: Any, y: NDArray[Any]) -> bool:
         errors = (y - predictions.reshape(y.shape)).reshape(len(y), -1)
         spread = float(y.reshape(len(y), -1).var(axis=0).sum())
         found = float((errors**2).mean(axis=0).sum()) / spread if spread > 0 else np.nan
-    same = bool(np.isclose(found, -model.best_score_, rtol=1e-6, atol=1e-12))
-    return same and _has_marginals_of_fit(model, X, len(y))
-
-
-def _has_marginals_of_fit(model: Any, X: Any, n_samples: int) -> bool:
-    """Whether the means of all inputs are those of the fit."""
-    some = np.arange(n_samples)[evenly_spread(n_samples)]
-    try:
-        known = Explained(model).marginals
-    except ValueError:  # of a file of an older version
-        return False
-    given = Explained(model, background=_safe_indexing(X, some)).marginals
-    if not all(isinstance(one, Marginal) for one in (*known, *given)):  # of a stream
-        return False
-    known_means, given_means = (
-        [float(np.nan_to_num(one.nodes) @ one.weights) for one in each]  # type: ignore[attr-defined]
-        for each in (known, given)
-    )
-    return bool(np.allclose(known_means, given_means, rtol=1e-9, atol=1e-12))
+    return bool(np.isclose(found, -model.best_score_, rtol=1e-6, atol=1e-12))
 
 
 # ---- numbers ---------------------------------------------------------------------------------

@@ -276,6 +276,10 @@ class LinearExpansion(Expansion):
     coef: Doubles
     intercept: Doubles | None
 
+    def __post_init__(self) -> None:
+        """Let coefficients lie in memory as those of files do: products round by their order."""
+        object.__setattr__(self, "coef", np.ascontiguousarray(self.coef))
+
     @property
     def coef_2d(self) -> Doubles:
         """Coefficients with a column for each output."""
