@@ -132,7 +132,7 @@ def shapley_values(
     a sum of the same terms, and in a sum of kernels each centre has a product over the inputs, of
     which a Gauss rule of half as many nodes as inputs integrates all subsets at once. Kernels see
     distributions of more than some hundred values by Gauss rules of as many nodes, which is exact
-    for polynomials; it moved values by some 1e-8 of the output with s = 2, and 1e-6 with s = 1.
+    for polynomials; it moved values by some 1e-8 of the output with s = 2, and 1e-5 with s = 1.
 
     Parameters
     ----------
