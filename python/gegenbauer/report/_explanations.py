@@ -121,7 +121,7 @@ class Explanations:
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
             ax.locator_params(axis="x", nbins=6)
 
-        page.plot(draw(plot, "shares of the inputs in the variance", width=6.4, height=height))
+        page.plot(draw(plot, "shares of the inputs in the variance", width=5.2, height=height))
         if order.size > shown.size:
             page.paragraph(
                 f"and {order.size - shown.size} more inputs of smaller shares", note=True
