@@ -273,6 +273,33 @@ def _constant() -> Case:
     return _around(X, GegenbauerRegressor(n_terms=5).fit(X, y), gaps=True)
 
 
+def _one_term() -> Case:
+    """The constant alone, which looks at no input."""
+    X = _numbers(40, 3, 18)
+    return _around(X, GegenbauerRegressor(n_terms=1).fit(X, _target(X)), gaps=True)
+
+
+def _constant_kernel() -> Case:
+    """No centre has a coefficient."""
+    X = _numbers(40, 3, 19)
+    return _around(X, GegenbauerRegressorCV().fit(X, np.full(40, 2.5)), gaps=True)
+
+
+def _categories_alone() -> Case:
+    frame = _frame(80, 20)[["colour", "flag"]]
+    y = (frame["colour"] == "red") + 0.5 * frame["flag"]
+    return _around(frame, GegenbauerRegressor(n_terms=6).fit(frame, y), gaps=False)
+
+
+def _long_names() -> Case:
+    """More texts than a line holds, whose blanks are places to break it."""
+    X = _numbers(60, 12, 21)
+    frame = pd.DataFrame(X, columns=[f"it's the mean of input number {t}" for t in range(12)])
+    labels = np.array([f"this is class  number {k}" for k in range(8)])
+    y = labels[np.digitize(_target(X), np.linspace(-2.0, 3.0, 7))]
+    return _around(frame, GegenbauerClassifier(n_terms=30).fit(frame, y), gaps=True)
+
+
 _MAKERS = {
     name.removeprefix("_"): maker
     for name, maker in {
@@ -280,7 +307,8 @@ _MAKERS = {
         **{f.__name__: f for f in (_warped_terms, _five_kernels, _mixed_kernel, _landmarks)},
         **{f.__name__: f for f in (_other_spectrum, _three_texts, _two_truths, _constant)},
         **{f.__name__: f for f in (_calibrated_texts, _calibrated_floats, _calibrated_labels)},
-        **{f.__name__: f for f in (_kernel_labels, _labels, _one_class_so_far)},
+        **{f.__name__: f for f in (_kernel_labels, _labels, _one_class_so_far, _one_term)},
+        **{f.__name__: f for f in (_constant_kernel, _categories_alone, _long_names)},
     }.items()
 }
 
@@ -296,7 +324,7 @@ def case(name: str) -> Case:
 def short_ones() -> list[str]:
     """Names of those that are finite sums of terms."""
     kernels = ("five_kernels", "mixed_kernel", "landmarks", "other_spectrum", "calibrated_texts")
-    return [name for name in NAMES if name not in (*kernels, "kernel_labels")]
+    return [name for name in NAMES if name not in (*kernels, "kernel_labels", "constant_kernel")]
 
 
 def random_case(seed: int) -> Case:

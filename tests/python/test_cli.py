@@ -187,8 +187,29 @@ class TestEntryPoint:
 
     def test_errors_are_one_line(self):
         code, out, err = self.run("fit", "table.csv")
-        expected = "error: Missing option '--target'. Try 'gegenbauer fit --help'\n"
+        expected = (
+            "error: gegenbauer fit needs --target COLUMN (column to learn). Try 'gegenbauer fit "
+            "--help'\n"
+        )
         assert (code, out, err) == (2, "", expected)
+
+    @pytest.mark.parametrize(
+        ("arguments", "needed"),
+        [
+            ("fit", "TABLE... (table, or - for standard input: .csv, "),
+            ("tune t.csv", "--target COLUMN (column to learn)"),
+            ("predict", "MODEL (file that fit or tune wrote)"),
+            ("predict m.st", "TABLE (table, or - for standard input: .csv, "),
+            ("export m.st", "--to TARGET (what to write: onnx, c (C99), numpy (a Python module) "),
+            ("report m.st t.csv", "--out FILE (write the page here, as .html)"),
+        ],
+    )
+    def test_what_is_missing_is_described(self, arguments, needed):
+        code, out, err = self.run(*arguments.split())
+        command = arguments.split()[0]
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: gegenbauer {command} needs {needed}")
+        assert err.endswith(f". Try 'gegenbauer {command} --help'\n")
 
     def test_no_reader(self, iris_csv, iris_model):
         """As in ``gegenbauer predict ... | head -1``: no traceback."""
@@ -1818,7 +1839,7 @@ BAD_TABLES = {
 }  # fmt: skip
 
 BAD_OPTIONS = [
-    ("", "Missing option '--target'. Try 'gegenbauer fit --help'"),
+    ("", "gegenbauer fit needs --target COLUMN (column to learn). Try 'gegenbauer fit --help'"),
     (
         "--target speces",
         "iris.csv: there is no column 'speces' for --target; did you mean 'species'?",

@@ -106,6 +106,7 @@ class TestPipes:
             ("t.jsonl.gz", lambda t, p: _zip(_json_lines(t), p)),
             ("t.parquet", lambda t, p: t.to_parquet(p)),
             ("t.feather", lambda t, p: t.to_feather(p)),
+            ("t.arrows", lambda t, p: write_table(t, Path(p))),
         ],
     )  # fmt: skip
     def test_formats_are_recognised(self, model, run, name, write, monkeypatch):
@@ -236,7 +237,7 @@ class TestPredictions:
     def test_other_endings(self, model, run):
         assert run("predict", model, "t.csv", "--out=p.csv.xz").err == (
             "error: --out p.csv.xz ends in '.xz'; give a file that ends in .csv, .tsv, .jsonl, "
-            ".ndjson (with .gz or without), .feather, .arrow or .parquet\n"
+            ".ndjson (with .gz or without), .feather, .arrow, .arrows or .parquet\n"
         )
 
     @pytest.mark.parametrize(
@@ -303,6 +304,28 @@ class TestIds:
             error = json.loads(failed.err)["error"]
             assert (failed.code, error["kind"]) == (3, "data")
             assert error["message"].startswith(message)
+
+    def test_whole_numbers_stay(self, model, run):
+        """Beyond 64 bits as well, and with digits that double precision would drop."""
+        names = [2**53 + 1, 2**63 + 1, 2**64 - 1, None, "1.10", "12345678901234567.25"]
+        texts = ["null" if name is None else str(name) for name in names]
+        Path("n.jsonl").write_text(
+            "".join(f'{{"n": {name}, "a": 0.5, "b": 0.5}}\n' for name in texts)
+        )
+        Path("n.csv").write_text("n,a,b\n" + "".join(f"{name or ''},0.5,0.5\n" for name in names))
+        for table_name in ("n.csv", "n.jsonl"):
+            found = run("predict", model, table_name, "--id=n").out.splitlines()[1:]
+            assert [line.split(",")[0] for line in found] == [str(name or "") for name in names]
+
+    def test_whole_numbers_of_later_pieces(self, model, run, monkeypatch):
+        """Where the first ones are smaller."""
+        names = [*range(100), 2**64 - 1]
+        Path("n.jsonl").write_text(
+            "".join(f'{{"n": {name}, "a": 0.5, "b": 0.5}}\n' for name in names)
+        )
+        monkeypatch.setattr("gegenbauer.batches.json_lines._BLOCK", 500)
+        found = run("predict", model, "n.jsonl", "--id=n").out.splitlines()[1:]
+        assert [int(line.split(",")[0]) for line in found] == names
 
 
 class TestWeights:
@@ -614,7 +637,7 @@ class TestJson:
     @pytest.mark.parametrize(
         ("command", "code", "kind", "message"),
         [
-            ("fit t.csv", 2, "usage", "Missing option '--target'. Try 'gegenbauer fit --help'"),
+            ("fit t.csv", 2, "usage", "gegenbauer fit needs --target COLUMN (column to learn)."),
             ("nothing", 2, "usage", "gegenbauer has no command 'nothing'; it has fit, tune,"),
             ("fit t.csv --target z", 3, "data", "t.csv: there is no column 'z' for --target"),
             ("info t.csv", 3, "data", "t.csv: not a model file"),
@@ -776,11 +799,30 @@ class TestCompletion:
         assert self.complete(run, monkeypatch, "fit t --task r") == ["regression"]
         assert self.complete(run, monkeypatch, "export m --to ") == ["onnx", "c", "numpy", "sql"]
 
-    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_scripts(self, run, shell):
-        code, out, _ = run("--show-completion", shell)
-        assert code == 0
-        assert "_GEGENBAUER_COMPLETE" in out
+    @pytest.mark.parametrize(
+        ("shell", "part"),
+        [
+            ("bash", "_GEGENBAUER_COMPLETE=complete_bash $1"),
+            ("zsh", "#compdef gegenbauer"),
+            ("fish", "complete --command gegenbauer"),
+            ("pwsh", "Register-ArgumentCompleter"),
+        ],
+    )
+    def test_scripts(self, run, shell, part):
+        """Of the shell that is named, whatever runs this."""
+        code, out, err = run("--show-completion", shell)
+        assert (code, err) == (0, "")
+        assert part in out
+        assert "_GEGENBAUER_COMPLETE" not in os.environ
+
+    def test_shells_without_a_script(self, run):
+        assert run("--show-completion", "csh") == (
+            2, "", ("error: --show-completion has no script for 'csh'; give one of bash, zsh, "
+            "fish, powershell, pwsh\n"),
+        )  # fmt: skip
+        code, out, err = run("--install-completion", "zsh")
+        assert (code, out) == (2, "")
+        assert err.startswith("error: --install-completion is for the shell in which it runs")
 
     @pytest.mark.skipif(not BASH.exists(), reason="needs bash")
     def test_bash(self, run, tmp_path):
@@ -832,6 +874,18 @@ class TestExitCodes:
         table(50_000).to_csv("long.csv", index=False)
         found = pipe("{ GEGENBAUER predict m.st long.csv; echo $? >&2; } | head -1")
         assert found.err.split()[-1] == "141"
+
+    @pytest.mark.parametrize("command", ["--help", "fit --help", "info m.st", "export m.st --to c"])
+    def test_nobody_reads(self, model, command):
+        """Whoever writes: rich, Python, or what flushes at the end."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [sys.executable, "-m", "gegenbauer", *command.split()], stdout=writer,
+            stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (141, "")
 
     def test_interrupt(self, folder):
         """While standard input is read; its copy is removed."""

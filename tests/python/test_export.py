@@ -156,7 +156,7 @@ class TestCommand:
                 "--float32 is for --to onnx; the other targets are float64",
             ),
             (["--to", "java"], r"'java' is not one of 'onnx', 'c', 'numpy', 'sql'"),
-            ([], "Missing option '--to'"),
+            ([], "gegenbauer export needs --to TARGET"),
             (["--to", "c", "--out", "m.safetensors"], "is what is read; choose another name"),
             (["--to", "c", "--out", "no/m.c"], "does not exist; make it, or choose another place"),
             (

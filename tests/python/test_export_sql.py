@@ -154,6 +154,9 @@ def test_refuses_what_does_not_fit():
         to_sql(model, names=["a"])
     with pytest.raises(ValueError, match=r"`names` must hold no empty text, got \['', 'b'\]"):
         to_sql(model, names=["", "b"])
+    with pytest.raises(ValueError, match=r"differ by more than capitals, .* got 'a b' and 'A b': "):
+        to_sql(model, names=["a b", "A b"])
+    assert '"Ä"' in to_sql(model, names=["ä", "Ä"])  # two columns to DuckDB as well
     for names in ("ab", ["a", None], [1, 2]):
         with pytest.raises(TypeError, match="`names` must be a list of texts, got"):
             to_sql(model, names=names)

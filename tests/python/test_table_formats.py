@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,8 @@ def write(table: pd.DataFrame, path: Path) -> Path:
     else:
         sink = pa.BufferOutputStream()
         arrow = pa.Table.from_pandas(table, preserve_index=False)
-        with pa.ipc.new_file(sink, arrow.schema) as file:
+        open_ = pa.ipc.new_stream if ending == ".arrows" else pa.ipc.new_file
+        with open_(sink, arrow.schema) as file:
             for batch in arrow.to_batches(max_chunksize=170):
                 file.write_batch(batch)
         data = sink.getvalue().to_pybytes()
@@ -213,6 +215,42 @@ class TestAnyFormat:
             StreamError, match=r"row 100 of .* column 'w' holds -0.5, and `sample_weight` must not"
         ):
             batches(path)
+
+
+@pytest.mark.parametrize(
+    ("holds", "advice"),
+    [
+        (".parquet", "the file holds Parquet, not text; let its name end in .parquet"),
+        (".feather", "the file holds Arrow, not text; let its name end in .arrow"),
+        (".arrows", "the file holds Arrow, not text; let its name end in .arrows"),
+        (".csv.gz", "the file is compressed by gzip; let its name end in .gz, or unpack it"),
+        ("zip", "the file is a workbook or an archive, not text; save the table as CSV in UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_no_text(tmp_path, ending, holds, advice):
+    """What another program made, under a name of text, is called what it is."""
+    path = tmp_path / f"t{ending}"
+    if holds == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("sheet.xml", "<a/>")
+    else:
+        write(rows(9), tmp_path / f"t{holds}").rename(path)
+    with pytest.raises(StreamError) as caught:
+        batches(path)
+    assert str(caught.value) == f"t{ending}: {advice}"
+    zipped = tmp_path / f"t{ending}.gz"
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    if holds != ".csv.gz":
+        with pytest.raises(StreamError, match=r"not text; (unpack it and let|save)"):
+            batches(zipped)
+
+
+def test_arrow_by_its_bytes(tmp_path, expected):
+    """A stream and a file differ by how they begin, whatever the name is."""
+    for ending, other in ((".arrows", ".feather"), (".feather", ".arrows")):
+        path = write(rows(), tmp_path / f"t{ending}").rename(tmp_path / f"other{other}")
+        assert_same(batches(path), expected)
 
 
 def test_dialects_are_of_csv_files(tmp_path):
@@ -425,9 +463,10 @@ class TestArrow:
         with pytest.raises(StreamError, match=r"t.feather: cannot be read"):
             TableBatches(tmp_path / "t.feather", "y")
 
-    def test_damaged(self, tmp_path):
+    @pytest.mark.parametrize("ending", [".arrow", ".arrows"])
+    def test_damaged(self, tmp_path, ending):
         """Whatever byte is changed: an error, or other values, and never the end of Python."""
-        path = write(rows(60)[["a", "k", "y"]], tmp_path / "t.arrow")
+        path = write(rows(60)[["a", "k", "y"]], tmp_path / f"t{ending}")
         data = bytearray(path.read_bytes())
         rng = np.random.default_rng(2)
         n_refused = 0

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gegenbauer._messages import Message
-from gegenbauer.batches._bytes import ZIPPED
+from gegenbauer.batches._bytes import GZIP_MAGIC, UNREADABLE, ZIPPED, beginning_of
 from gegenbauer.batches.arrow import ArrowFile
 from gegenbauer.batches.csv import CsvFile
 from gegenbauer.batches.json_lines import JsonLinesFile
 from gegenbauer.batches.parquet import ParquetFile
+from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 
     from gegenbauer.batches._files import TableFile
 
-__all__ = ["ENDINGS", "FORMATS", "Dialect", "ending_of", "format_of", "listed_endings", "open_file"]
+__all__ = [
+    "ENDINGS",
+    "FORMATS",
+    "Dialect",
+    "ending_by_bytes",
+    "ending_of",
+    "format_of",
+    "listed_endings",
+    "open_file",
+]
 
 # What the endings of names stand for
 FORMATS = {
@@ -29,8 +39,19 @@ FORMATS = {
     ".ndjson": "jsonl",
     ".feather": "arrow",
     ".arrow": "arrow",
+    ".arrows": "arrow",
     ".parquet": "parquet",
 }
+
+# How files begin that are no text, and the endings that they should have
+_MAGIC = {
+    b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrows", GZIP_MAGIC: ZIPPED,
+}  # fmt: skip
+
+# Excel's files are archives of zip, and older ones have a format of their own
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+
+_MOST_MAGIC = 6  # bytes
 
 # How formats are called
 _WORDS = {"csv": "CSV", "jsonl": "JSON lines", "arrow": "Arrow", "parquet": "Parquet"}
@@ -47,7 +68,7 @@ def listed_endings(joint: str = "or") -> str:
     Examples
     --------
     >>> listed_endings()
-    '.csv, .tsv, .jsonl, .ndjson (with .gz or without), .feather, .arrow or .parquet'
+    '.csv, .tsv, .jsonl, .ndjson (with .gz or without), .feather, .arrow, .arrows or .parquet'
     """
     texts = [one for one, name in FORMATS.items() if name in _TEXTS]
     *others, last = [one for one in FORMATS if one not in texts]
@@ -72,6 +93,17 @@ def ending_of(path: Path) -> str:
 def format_of(ending: str) -> str:
     """Return the format that an ending stands for: "csv", "jsonl", "arrow" or "parquet"."""
     return FORMATS[ending.removesuffix(ZIPPED)]
+
+
+def ending_by_bytes(head: bytes) -> str:
+    """Return the ending of a file that is no text, by how it begins; "" if it may be text.
+
+    Examples
+    --------
+    >>> ending_by_bytes(b"PAR1..."), ending_by_bytes(b"a,b")
+    ('.parquet', '')
+    """
+    return next((ending for magic, ending in _MAGIC.items() if head.startswith(magic)), "")
 
 
 @dataclass(frozen=True)
@@ -167,6 +199,8 @@ def open_file(name: str, path: Path, ending: str, dialect: Dialect) -> TableFile
         The dialect is of CSV files, and this is none.
     """
     format_ = format_of(ending)
+    if format_ in _TEXTS:
+        _require_text(name, path)
     if format_ == "csv":
         return CsvFile(
             name, path, dialect.separator_of(ending), decimal=dialect.decimal or ".",
@@ -182,3 +216,31 @@ def open_file(name: str, path: Path, ending: str, dialect: Dialect) -> TableFile
             )  # fmt: skip
     kinds = {"jsonl": JsonLinesFile, "arrow": ArrowFile, "parquet": ParquetFile}
     return kinds[format_](name, path, dialect.missing)
+
+
+def _require_text(name: str, path: Path) -> None:
+    """Refuse what is no text by what it is, before it is searched for bytes that are none.
+
+    Raises
+    ------
+    StreamError
+        The file, or what gzip has packed in it, is of another format.
+    """
+    try:
+        head = beginning_of(path, _MOST_MAGIC)
+    except UNREADABLE:
+        return  # the reader has the words for it
+    ending = ending_by_bytes(head)
+    if ending == ZIPPED:
+        reason = f"the file is compressed by gzip; let its name end in {ZIPPED}, or unpack it"
+    elif ending:
+        unpack = "unpack it and " if path.suffix.lower() == ZIPPED else ""
+        reason = (
+            f"the file holds {_WORDS[FORMATS[ending]]}, not text; {unpack}let its name end in "
+            f"{ending}"
+        )
+    elif head.startswith(_WORKBOOKS):
+        reason = "the file is a workbook or an archive, not text; save the table as CSV in UTF-8"
+    else:
+        return
+    raise StreamError(reason, Rows(name))

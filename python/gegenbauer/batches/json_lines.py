@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer.batches._bytes import open_bytes
+from gegenbauer.batches._columns_of import with_columns
 from gegenbauer.batches._typed_file import TypedFile
 from gegenbauer.batches.column_types import NOTHING, NUMBERS, column_kind
 from gegenbauer.batches.values import another_kind
@@ -102,6 +103,9 @@ class JsonLinesFile(TypedFile):
             kinds = {str(piece.type): piece.type for piece in pieces}
             numbers = [t for t in kinds.values() if column_kind(t) == NUMBERS]
             others = [t for t in kinds.values() if column_kind(t) != NOTHING]
+            if name in verbatim and pa.string() in others and numbers:
+                pieces = [self._as_text(piece) for piece in pieces]
+                numbers, others = [], [pa.string()]
             type_ = pa.float64() if len(numbers) > 1 else [*others, pa.null()][0]
             start = 0
             for place, piece in enumerate(pieces):
@@ -159,7 +163,34 @@ class JsonLinesFile(TypedFile):
                 if self._known:
                     self._require_known(table, start)
                 start += table.num_rows
-                yield self._cleared(table, verbatim)
+                yield self._cleared(self._as_written(table, data, verbatim), verbatim)
+
+    def _as_written(self, table: Any, data: bytes, verbatim: Collection[str]) -> Any:
+        """Return a table in which numbers that double precision may change are text.
+
+        Those are all with a fraction, and whole ones beyond 64 bits.
+        """
+        import pyarrow as pa
+
+        names = [
+            name
+            for name in table.schema.names
+            if name in verbatim and pa.types.is_floating(table.schema.field(name).type)
+        ]
+        if not names:
+            return table
+        rows = [
+            json.loads(line, parse_int=str, parse_float=str)
+            for line in data.split(b"\n")
+            if line.strip()
+        ]
+        texts = {name: pa.array([row.get(name) for row in rows], pa.string()) for name in names}
+        return with_columns(table, texts)
+
+    def _as_text(self, column: Any) -> Any:
+        import pyarrow as pa
+
+        return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
     @property
     def _known(self) -> bool:

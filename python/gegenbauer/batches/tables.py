@@ -81,7 +81,7 @@ class TableBatches(FormerNames):
     ----------
     paths : str, path, sequence of these, or pyarrow.dataset.Dataset
         A file; a folder, which is searched with all its folders for files that end in .csv, .tsv,
-        .jsonl or .ndjson (with .gz or without), .feather, .arrow or .parquet
+        .jsonl or .ndjson (with .gz or without), .feather, .arrow, .arrows or .parquet
         in alphabetical order, but for names that begin with "." or "_"; or several of these.
     target : str
         Column to learn.

@@ -28,6 +28,10 @@ _DEBUG, _JSON = "--debug", "--json"
 # By it a shell requests completions in place of a command.
 _COMPLETE = "_GEGENBAUER_COMPLETE"
 
+_SHOW, _INSTALL = "--show-completion", "--install-completion"
+
+_SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+
 # As a shell reports a program that was ended by SIGINT, or by SIGPIPE.
 _INTERRUPTED = 130
 _NO_READER = 141
@@ -46,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit code: 0; 2 for a mistake in the arguments, 3 for one in a table or a model file, 4 for
         what the machine refuses (memory, writing); 1 when the extra ``cli`` is not installed or a
-        fault is ours, 130 after Ctrl-C, 1 or 141 when nobody reads the output.
+        fault is ours, 130 after Ctrl-C, 141 when nobody reads the output.
 
     See Also
     --------
@@ -105,6 +109,13 @@ def _run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     if _COMPLETE in os.environ:
         return _complete(command)
+    shell = _other_shell(arguments)
+    if shell is not None:
+        os.environ[_COMPLETE] = f"source_{shell}"
+        try:
+            return _complete(command)
+        finally:
+            del os.environ[_COMPLETE]
     # Not command.main(): it prints errors in many lines, and hides Ctrl-C from us.
     try:
         with command.make_context("gegenbauer", arguments or ["--help"]) as context:
@@ -115,6 +126,9 @@ def _run(arguments: list[str]) -> int:
     except typer.Exit as leaving:
         return leaving.exit_code
     except SystemExit as leaving:  # of the scripts of completion
+        # or of rich, which takes nobody to read for an end with 1
+        if isinstance(leaving.__context__, BrokenPipeError):
+            raise leaving.__context__ from leaving
         return int(leaving.code or 0)
     if collector().on:
         collector().print()
@@ -128,6 +142,31 @@ def _complete(command: Any) -> int:
     except SystemExit as leaving:
         return int(leaving.code or 0)
     return 0
+
+
+def _other_shell(arguments: Sequence[str]) -> str | None:
+    """Return a shell named behind an option of completion, which are of the shell at hand.
+
+    Raises
+    ------
+    UserError
+        There is no script for it, or it is to be installed.
+    """
+    if len(arguments) != 2 or arguments[0] not in (_SHOW, _INSTALL):
+        return None
+    from gegenbauer.cli.messages import UserError, quoted
+
+    option, shell = arguments
+    if option == _INSTALL:
+        raise UserError(
+            f"{option} is for the shell in which it runs, and takes no value; of another, keep "
+            f"what gegenbauer {_SHOW} zsh prints where that shell finds it"
+        )
+    if shell not in _SHELLS:
+        raise UserError(
+            f"{option} has no script for {quoted(shell)}; give one of {', '.join(_SHELLS)}"
+        )
+    return shell
 
 
 def _fail(code: int, kind: str, message: str, label: str = "error: ") -> int:

@@ -78,6 +78,8 @@ def _of_parser(error: Any) -> str:
     elif hasattr(error, "possibilities"):
         near = did_you_mean(str(option), names)
         message = f"{path} has no option {option}{'; ' if near else ''}{near}"
+    elif message.startswith("Missing ") and context is not None and error.param is not None:
+        message = f"{path} needs {_described(error.param)}"
     elif context is None and option is not None:
         message = f"{option} {'needs a' if 'requires' in message else 'takes no'} value"
     elif message.startswith("No such command") and context is not None:
@@ -87,6 +89,14 @@ def _of_parser(error: Any) -> str:
         message = f"gegenbauer has no command {quoted(given)}; {advice}"
     stop = "" if message.endswith((".", "?")) else "."
     return f"{message}{stop} Try '{path} --help'"
+
+
+def _described(parameter: Any) -> str:
+    """Write an option or an argument as it is to be given, and what it is."""
+    option = next((name for name in parameter.opts if name.startswith("-")), None)
+    given = parameter.metavar if option is None else f"{option} {parameter.metavar}"
+    text = str(parameter.help).rstrip(".")
+    return f"{given} ({text[0].lower()}{text[1:]})"
 
 
 def _names_of(command: Any) -> list[str]:

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gegenbauer.batches._bytes import ZIPPED
+from gegenbauer.batches.formats import ending_by_bytes
 from gegenbauer.cli.files import STANDARD
 from gegenbauer.cli.messages import DataError, MachineError, UserError
 
@@ -17,11 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = ["at_hand"]
-
-# How formats begin; JSON lines do with an object, and anything else is CSV
-_MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
-
-_GZIP = b"\x1f\x8b"
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -72,12 +69,14 @@ def _copied(folder: Path) -> Path:
 
 
 def _ending_of(head: bytes) -> str:
-    """Return the ending of the format of data that begin so."""
-    if head.startswith(_GZIP):
-        return f"{_ending_of(_unpacked(head))}.gz"
-    for magic, ending in _MAGIC.items():
-        if head.startswith(magic):
-            return ending
+    """Return the ending of the format of data that begin so; what is no other format is CSV."""
+    ending = ending_by_bytes(head)
+    if ending == ZIPPED:
+        return f"{_ending_of_text(_unpacked(head))}{ZIPPED}"
+    return ending or _ending_of_text(head)
+
+
+def _ending_of_text(head: bytes) -> str:
     text = head.removeprefix(_BOM).lstrip()
     return ".jsonl" if text.startswith(b"{") else ".csv"
 

@@ -188,8 +188,12 @@ def _written(table: pd.DataFrame, ending: str) -> bytes:
         return "".join(f"{_as_json(row)}\n" for row in rows).encode()
     if format_ == "parquet":
         return bytes(table.to_parquet(None, engine="pyarrow", index=False))
-    sink = io.BytesIO()
-    feather.write_feather(pa.Table.from_pandas(table, preserve_index=False), sink)
+    sink, arrow = io.BytesIO(), pa.Table.from_pandas(table, preserve_index=False)
+    if ending == ".arrows":
+        with pa.ipc.new_stream(sink, arrow.schema) as stream:
+            stream.write_table(arrow)
+    else:
+        feather.write_feather(arrow, sink)
     return sink.getvalue()
 
 

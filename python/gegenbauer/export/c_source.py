@@ -99,14 +99,14 @@ def to_c(model: Any, *, name: str = "predict") -> str:
     found = describe(model)
     require_few_numbers(found, MOST_NUMBERS, "a C function")
     function = found.function
-    sums = term_lines(found) if isinstance(function, TermSum) else kernel_lines(found)
+    sums = [*(term_lines(found) if isinstance(function, TermSum) else kernel_lines(found))]
     lines = [
         *_comment(found, name, require_digits(found)),
         "#include <math.h>",
         "",
         f"int {name}(const double *x, double *y)",
         "{",
-        *_inputs(found),
+        *_inputs(found, "".join(sums)),
         *sums,
         *_answers(found),
         "  return 0;",
@@ -169,8 +169,11 @@ def _n_results(model: Model) -> int:
 # ---- inputs -------------------------------------------------------------------------------------
 
 
-def _inputs(model: Model) -> Iterator[str]:
-    """Check and scale the inputs: z, and levels of categories and of what may be missing."""
+def _inputs(model: Model, sums: str) -> Iterator[str]:
+    """Check and scale the inputs: z, and levels of categories and of what may be missing.
+
+    Sums without terms do not look at them, of which compilers would warn.
+    """
     inputs, m = model.inputs, len(model.inputs)
     numbers = numbers_of(model)
     categories = any(one is None for one in numbers)
@@ -242,6 +245,9 @@ def _inputs(model: Model) -> Iterator[str]:
     yield f"    for (n = 0; n < {_n_results(model)}; n++) y[n] = NAN;"
     yield "    return refused;"
     yield "  }"
+    for name in ("z", "level"):
+        if (name == "z" or gaps or categories) and f"{name}[" not in sums:
+            yield f"  (void){name};"
     if model.answers.is_classifier:
         yield f"  double o[{model.n_outputs}];"
     else:

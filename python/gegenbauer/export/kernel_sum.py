@@ -130,6 +130,7 @@ def kernel_sum(expansion: KernelExpansion | MeanExpansion) -> tuple[KernelSum, D
     if first.intercept is not None:
         shift = np.sum([share * np.asarray(each.intercept) for each in expansions], axis=0)
     used = np.any([each.coef.any(axis=1) for each in parts], axis=0)
+    used[0] |= not used.any()  # of a constant function too, for tables of nothing are no C
     centres, parts = centres[used], tuple(replace(each, coef=each.coef[used]) for each in parts)
     degree = max(part.sums.shape[1] for part in parts)
     a, b = recurrence(kernel.lam, degree, raw=False)

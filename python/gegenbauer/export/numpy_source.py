@@ -17,6 +17,7 @@ from gegenbauer.export.text import (
     require_few_numbers,
     rounding_line,
     title,
+    unbroken,
     wrapped,
 )
 from gegenbauer.selection.calibration import ORDER
@@ -121,13 +122,13 @@ def _heading(model: Model, share: float) -> Iterator[str]:
 
 def _inputs(model: Model) -> Iterator[str]:
     inputs = model.inputs
-    names = ", ".join(ascii(one.name) for one in inputs)
+    names = ", ".join(unbroken(one.name) for one in inputs)
     yield "INPUTS = (\n" + "\n".join(wrapped(f"{names},", "    ")) + "\n)"
     categories = {t: one for t, one in enumerate(inputs) if isinstance(one, Category)}
     yield "# By column, the values whose places are the codes; None is what is missing"
     yield "CATEGORIES = {"
     for t, one in categories.items():
-        values = ", ".join([*map(ascii, one.values), *["None"] * one.has_missing])
+        values = ", ".join([*map(unbroken, one.values), *["None"] * one.has_missing])
         yield from wrapped(f"{t}: ({values}{',' * bool(values)}),", "        ", first="    ")
     yield "}"
     numbers = [None if isinstance(one, Category) else one for one in inputs]
@@ -244,10 +245,10 @@ def _answers(model: Model) -> Iterator[str]:
         return
     if answers.classes is not None:
         kind = "object" if answers.classes.dtype.kind in "OT" else repr(answers.classes.dtype.str)
-        labels = ", ".join(ascii(label) for label in answers.classes.tolist())
+        labels = ", ".join(unbroken(label) for label in answers.classes.tolist())
         yield "CLASSES = np.array([\n" + "\n".join(wrapped(labels, "    ")) + f"\n], dtype={kind})"
     else:
-        names = ", ".join(ascii(name) for name in answers.names or ())
+        names = ", ".join(unbroken(name) for name in answers.names or ())
         yield "LABEL_NAMES = (\n" + "\n".join(wrapped(f"{names},", "    ")) + "\n)"
     if answers.maps:
         yield from _calibration(model)

@@ -64,8 +64,8 @@ def to_sql(model: Any, *, method: str = "predict", names: Sequence[str] | None =
         It is not fitted.
     ValueError
         The model has infinitely many terms, more than 500 or a degree above 30;
-        ``out_of_range="error"``; ``names`` are not as many as the inputs, or one is
-        empty; the model does not have the ``method``.
+        ``out_of_range="error"``; ``names`` are not as many as the inputs, one is
+        empty, or two differ by capitals alone; the model does not have the ``method``.
 
     See Also
     --------
@@ -117,6 +117,18 @@ def _columns(model: Model, names: Sequence[str] | None) -> list[str]:
         )
     if "" in names:
         raise ValueError(Message("`names` must hold no empty text, got {!r}", list(names)))
+    same: dict[bytes, str] = {}
+    for name in names:
+        other = same.setdefault(name.encode().lower(), name)  # of ASCII alone, as DuckDB has it
+        if other != name:
+            raise ValueError(
+                Message(
+                    "`names` must differ by more than capitals, which DuckDB does not distinguish, "
+                    "got {!r} and {!r}: call the columns otherwise, in the query as well",
+                    other,
+                    name,
+                )
+            )
     return list(names)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "rounding_line",
     "shown_value",
     "title",
+    "unbroken",
     "wrapped",
 ]
 
@@ -33,6 +34,9 @@ __all__ = [
 MOST_NUMBERS = 500_000
 
 _WIDTH = 98
+
+# Stands for a blank at which no line is broken
+_KEPT_BLANK = "\0"
 
 # Longest name that a comment shows
 _LONGEST = 60
@@ -120,12 +124,21 @@ def describe_inputs(model: Model) -> list[str]:
     return lines
 
 
+def unbroken(value: Any) -> str:
+    """Return a level, a label or a name as Python writes it, for a line that is `wrapped`.
+
+    A literal that were broken at a blank in it would be none.
+    """
+    return ascii(value).replace(" ", _KEPT_BLANK)
+
+
 def wrapped(text: str, indent: str, *, first: str | None = None) -> list[str]:
     """Break a line into some that fit, without breaking words."""
-    return textwrap.wrap(
+    lines = textwrap.wrap(
         text, _WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent,
         break_long_words=False, break_on_hyphens=False,
     ) or [indent.rstrip()]  # fmt: skip
+    return [line.replace(_KEPT_BLANK, " ") for line in lines]
 
 
 def listing(values: Iterable[Any], indent: str = "    ") -> str:
