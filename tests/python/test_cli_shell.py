@@ -23,7 +23,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from gegenbauer import GegenbauerRegressor, load
+from gegenbauer import (
+    GegenbauerClassifierCV,
+    GegenbauerRegressor,
+    GegenbauerRegressorCV,
+    TableBatches,
+    load,
+)
 from gegenbauer.batches.formats import ENDINGS
 from gegenbauer.cli import main
 from gegenbauer.cli.app import app
@@ -424,12 +430,30 @@ class TestWeights:
                 mean_absolute_error(y, np.full(N_ROWS, mean), sample_weight=w),
             )
 
-    def test_tune_of_a_stream(self, folder, run):
-        self.weighted()
-        found = run("tune", "w.csv", "--target=y", "--stream", "--weight=n")
-        assert found.code == 0
-        assert "scores count rows alike, whatever their weights" in found.out
-        assert "inputs       2: 'a', 'b'" in found.out
+    @pytest.mark.parametrize("classes", [False, True])
+    def test_tune_of_a_stream(self, folder, run, classes):
+        """Scores are by weight, of what the library predicts of the rows left out."""
+        frame = self.weighted(classes)
+        options = ["--target=y", "--stream", "--weight=n", "--n-terms=12"]
+        found = run("tune", "w.csv", *options, "--json").report
+        assert found["inputs"] == ["a", "b"]
+        assert "Scores of 5 folds, each left out, by weight" in run("tune", "w.csv", *options).out
+        scores = {score["score"]: (score["model"], score["baseline"]) for score in found["scores"]}
+        kind = GegenbauerClassifierCV if classes else GegenbauerRegressorCV
+        source = TableBatches("w.csv", "y", sample_weight="n", mixed=True)
+        fitted = kind(n_terms=12, cv=5).fit_stream(source)
+        frame = frame[frame["n"] > 0]
+        y, w = frame["y"].to_numpy(), frame["n"].to_numpy()
+        assert_array_equal(fitted.loo_targets_, y)
+        assert_array_equal(fitted.loo_weights_, w)
+        if classes:
+            predicted = fitted.classes_[fitted.loo_probabilities_.argmax(axis=1)]
+            shares = [w[y == label].sum() / w.sum() for label in fitted.classes_]
+            expected = accuracy_score(y, predicted, sample_weight=w), max(shares)
+            assert_allclose(scores["accuracy"], expected)
+        else:
+            r2 = r2_score(y, fitted.loo_predictions_, sample_weight=w)
+            assert_allclose(scores["R2"], (r2, 0.0), atol=1e-12)
 
     @pytest.mark.parametrize("command", ["fit", "fit --stream", "tune", "tune --stream"])
     @pytest.mark.parametrize(

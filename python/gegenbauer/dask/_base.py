@@ -33,8 +33,8 @@ __all__ = ["Classes", "Learner", "OnDask", "Supervised", "with_client"]
 
 # Large attributes that are not sent with a prediction, unless it needs them
 _HEAVY = {
-    "_statistics", "loo_predictions_", "loo_targets_", "_left_out_residuals", "_row_weight",
-    "_left_out_share",
+    "_statistics", "loo_predictions_", "loo_targets_", "loo_weights_", "_left_out_residuals",
+    "_row_weight", "_left_out_share",
 }  # fmt: skip
 
 

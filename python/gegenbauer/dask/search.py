@@ -179,6 +179,7 @@ class SearchOnDask(Supervised, SumsSearch):
         self._warn_of_choice(data, loss, splits, left_out.outputs, grid)
         self._complete(data, left_out)
         self.loo_targets_ = sample.y
+        self.loo_weights_ = None if sample_weight is None else sample.weight
         del self._partitions, self._folds, self._fold_of, self._task_model, self._n_samples
         self._forget_sums()
 

@@ -79,6 +79,8 @@ class GegenbauerRegressorCV(  # type: ignore[misc]  # fit takes no groups
         ("score"), in units of the targets' variance.
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
         Predictions of the drawn samples by the model without their fold, and their targets.
+    loo_weights_ : ndarray of shape (n_sampled,) or None
+        Their weights; None without weights.
     spectrum_, alpha_, best_score_, relevances_, noise_variance_, effective_dof_, basis_, ...
         As in :class:`gegenbauer.GegenbauerRegressorCV`.
 
@@ -214,6 +216,8 @@ class GegenbauerClassifierCV(  # type: ignore[misc]  # fit takes no groups
     loo_predictions_, loo_targets_ : ndarray of shape (n_sampled,) or (n_sampled, n_outputs)
         Outputs for the drawn samples by the model without their fold, before calibration, and their
         labels. The probabilities come from these.
+    loo_weights_ : ndarray of shape (n_sampled,) or None
+        Their weights; None without weights.
     classes_, spectrum_, alpha_, best_score_, probability_maps_, basis_, term_coef_, ...
         As in :class:`gegenbauer.GegenbauerClassifierCV`.
 

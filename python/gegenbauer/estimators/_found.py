@@ -59,6 +59,7 @@ class FoundEstimator(MixedInputs, TargetEstimator):
     lam_: float
     loo_predictions_: Doubles
     loo_targets_: NDArray[Any]
+    loo_weights_: Doubles | None
     n_samples_seen_: int
     n_search_samples_: int
     n_terms_: float

@@ -488,6 +488,7 @@ class StreamSearch(SumsSearch):
         self._warn_of_choice(data, loss, splits, left_out.outputs, self._basis_grid())
         self._complete(data, left_out)
         self.loo_targets_ = self._drawn_targets(draw.y)
+        self.loo_weights_ = draw.weight if sums.weighted else None
         del self._fold_of
         self._forget_sums()
 

@@ -84,6 +84,7 @@ class SumsSearch(SearchEstimator):
     """Penalty, final fit and outputs held out, from the sums over each fold."""
 
     loo_targets_: NDArray[Any]
+    loo_weights_: Doubles | None
 
     # While it is being fitted
     _fold_of: Places  # of the distinct samples of the draw

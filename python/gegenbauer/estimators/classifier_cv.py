@@ -206,7 +206,9 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
         of those that were in a test part). Samples that are equal are left out together where all
         at their x have the same label, as copies have; else one at a time, as where inputs have
         few values. Of five spectra, by the model whose spectrum has not seen the sample, and as
-        logits by what that model predicts of all samples left out.
+        logits by what that model predicts of all samples left out. Labels are those of
+        ``loo_probabilities_``, as ``predict`` returns what ``predict_proba`` finds most probable:
+        where the largest of these outputs is of another class, calibration makes the difference.
     relevances_ : ndarray of shape (n_features,)
         Sum of the weights of each input, of five spectra the mean; not with ``spectrum=None``.
     probability_maps_ : list of ProbabilityMap
@@ -462,7 +464,8 @@ class GegenbauerClassifierCV(ClassTargets, SeveralSpectraEstimator):
             that were judged: "lam", "n_terms", "of_first" (whether the spectrum is that of the
             first samples), and the best "alpha" of each and its "score"; ``alpha_results_`` of the
             best basis ("alpha", "score"); ``loo_predictions_`` of the draw, each sample left out
-            with its fold, and ``loo_targets_``; and ``n_samples_seen_``.
+            with its fold, ``loo_targets_`` and ``loo_weights_`` (None without weights); and
+            ``n_samples_seen_``.
 
         Raises
         ------

@@ -454,7 +454,8 @@ class GegenbauerRegressorCV(RealTargets, SeveralSpectraEstimator):
             that were judged: "lam", "n_terms", "of_first" (whether the spectrum is that of the
             first samples), and the best "alpha" of each and its "score"; ``alpha_results_`` of the
             best basis ("alpha", "score"); ``loo_predictions_`` of the draw, each sample left out
-            with its fold, and ``loo_targets_``; and ``n_samples_seen_``.
+            with its fold, ``loo_targets_`` and ``loo_weights_`` (None without weights); and
+            ``n_samples_seen_``.
 
         Raises
         ------

@@ -88,8 +88,9 @@ def run(
         kept = keep(model, out, steps)
         steps.begin("judging")
         judged = JudgedModel(
-            model, model.loo_targets_, source.inputs, f"{_N_FOLDS} folds, each left out"
-        )
+            model, model.loo_targets_, source.inputs, f"{_N_FOLDS} folds, each left out",
+            model.loo_weights_,
+        )  # fmt: skip
         drawn = Written(plot, "drawn to")
         if plot is not None:
             steps.begin("drawing")
@@ -98,10 +99,9 @@ def run(
     n_rows, n_drawn = chosen.seen.n_rows, len(model.loo_targets_)
     rows = f"{n_rows}, in {_N_FOLDS} folds, each left out of a fit to all others"
     if n_drawn < n_rows:
-        rows += f"; scores are of {n_drawn}, evenly drawn"
+        kind_of = "" if model.loo_weights_ is None else " of positive weight"
+        rows += f"; scores are of {n_drawn}{kind_of}, evenly drawn"
     rows += f"; the spectrum was chosen on {model.n_search_samples_}"
-    if source.sample_weight is not None:
-        rows += "; scores count rows alike, whatever their weights"
     n_search = model.n_search_samples_
     print_pairs(
         [
