@@ -163,6 +163,12 @@ class TestPipes:
         assert found.err.startswith(
             "error: data row 1 of standard-input.csv (header not counted): column 'b' holds text"
         )
+        for text in (b'[{"a": 1, "b": 2}]', b' [\n  {"a": 1, "b": 2}\n]\n'):
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+            assert run("predict", model, "-") == (
+                3, "", ("error: data row 1 of standard-input.jsonl: the line holds a list; each "
+                'line must hold one object, such as {"x": 1.5, "y": 2}\n'),
+            )  # fmt: skip
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\x1f\x8bno gzip")))
         found = run("predict", model, "-")
         assert found.code == 3
@@ -176,6 +182,21 @@ class TestPipes:
         thing = {"--out": "model"}.get(what, what[2:])
         assert (code, out) == (2, "")
         assert err == f"error: {what} - is standard output, where no {thing} goes; name a file\n"
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+    def test_other_pipes(self, model, run):
+        """As ``<(cat t.csv)`` of a shell is one: what is in it stays there."""
+        os.mkfifo("pipe.csv")
+        end = os.open("pipe.csv", os.O_RDWR)
+        os.write(end, b"a,b\n1,2\n")
+        for command in (("predict", model, "pipe.csv"), ("fit", "pipe.csv", "--target=b")):
+            assert run(*command) == (
+                2, "", ("error: pipe.csv is a pipe; give the table itself, or - and pipe into "
+                "it\n"),
+            )  # fmt: skip
+        assert run("info", "pipe.csv").err == ("error: pipe.csv is a pipe; give the model itself\n")
+        assert os.read(end, 100) == b"a,b\n1,2\n"
+        os.close(end)
 
     def test_export(self, model, run):
         text = run("export", model, "--to=c").out
@@ -432,7 +453,7 @@ class TestWeights:
 
     @pytest.mark.parametrize("classes", [False, True])
     def test_tune_of_a_stream(self, folder, run, classes):
-        """Scores are by weight, of what the library predicts of the rows left out."""
+        """Scores are by weight, of what the library predicts of samples left out."""
         frame = self.weighted(classes)
         options = ["--target=y", "--stream", "--weight=n", "--n-terms=12"]
         found = run("tune", "w.csv", *options, "--json").report

@@ -49,7 +49,8 @@ def require_file(path: Path, what: str, folder_advice: str = "") -> None:
     Raises
     ------
     UserError
-        The path does not exist (similar names are suggested), is a folder or must not be read.
+        The path does not exist (similar names are suggested), is a folder or a pipe, or must not
+        be read.
     """
     try:
         mode = path.stat().st_mode
@@ -57,6 +58,9 @@ def require_file(path: Path, what: str, folder_advice: str = "") -> None:
             raise UserError(
                 f"{shown(path)} is a folder; give {folder_advice or f'the {what} itself'}"
             )
+        if stat.S_ISFIFO(mode):  # of which nothing is read twice
+            standard = ", or - and pipe into it" if what == "table" else ""
+            raise UserError(f"{shown(path)} is a pipe; give the {what} itself{standard}")
         with path.open("rb"):
             pass
     except FileNotFoundError:

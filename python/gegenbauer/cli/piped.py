@@ -78,6 +78,8 @@ def _ending_of(head: bytes) -> str:
 
 def _ending_of_text(head: bytes) -> str:
     text = head.removeprefix(_BOM).lstrip()
+    if text.startswith(b"[") and text[1:].lstrip().startswith(b"{"):
+        return ".jsonl"  # nearly, and its reader reports what it is
     return ".jsonl" if text.startswith(b"{") else ".csv"
 
 
