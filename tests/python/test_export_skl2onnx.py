@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from gegenbauer import (
     GegenbauerClassifier,
     GegenbauerClassifierCV,
+    GegenbauerFeatures,
     GegenbauerRegressor,
     GegenbauerRegressorCV,
 )
@@ -174,6 +175,13 @@ def test_refuses_errors():
     model = GegenbauerRegressor(n_terms=5, out_of_range="error").fit(X, y)
     with pytest.raises(ValueError, match="cannot be exported to ONNX"):
         convert(make_pipeline(model), X)
+
+
+def test_refuses_features():
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    pipeline = make_pipeline(GegenbauerFeatures(n_terms=4), Ridge()).fit(X, X[:, 0])
+    with pytest.raises(TypeError, match="put GegenbauerRegressor or GegenbauerClassifier in the"):
+        convert(pipeline, X)
 
 
 def test_names_of_inputs_may_be_like_ours():

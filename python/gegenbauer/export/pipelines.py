@@ -17,6 +17,7 @@ from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor import GegenbauerRegressor
 from gegenbauer.estimators.regressor_cv import GegenbauerRegressorCV
+from gegenbauer.estimators.transformer import GegenbauerFeatures
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.onnx_graph import OPSET, Graph, import_onnx
 from gegenbauer.export.onnx_model import WITHOUT_ERRORS, AnswerType, add_answers, label_type
@@ -86,10 +87,24 @@ def register_skl2onnx() -> None:
             kind, _alias(kind), _set_types, _convert, parser=_parse,
             options=_OPTIONS if classifies else None,
         )  # fmt: skip
+    skl2onnx.update_registered_converter(
+        GegenbauerFeatures, _alias(GegenbauerFeatures), _set_types, _convert, parser=_refuse
+    )
 
 
 def _alias(kind: type[Any]) -> str:
     return f"Gegenbauer{kind.__name__}"
+
+
+def _refuse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
+    """Refuse features, of which skl2onnx would report that nobody has a converter."""
+    raise TypeError(
+        Message(
+            "GegenbauerFeatures are not converted, but models of their terms are: put "
+            "GegenbauerRegressor or GegenbauerClassifier in the place of the features and of what "
+            "follows them, with the same parameters"
+        )
+    )
 
 
 def _parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
