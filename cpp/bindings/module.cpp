@@ -5,6 +5,7 @@
 #include <pybind11/gil_safe_call_once.h>
 
 #include "bindings.hpp"
+#include "gegenbauer/peak.hpp"
 
 namespace py = pybind11;
 
@@ -65,11 +66,13 @@ Index room_for(std::initializer_list<Index> sizes, const char* what) {
 
 }  // namespace gegenbauer::bindings
 
-// The name differs between the ISA variants; everything else is the same.
-PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
+namespace {
+
+void bind_all(py::module_& m) {
   using namespace gegenbauer::bindings;
-  m.doc() = "Compiled core of gegenbauer, " GEGENBAUER_ISA_NAME " variant. Private: use the functions of the package.";
-  m.attr("isa") = GEGENBAUER_ISA_NAME;
+  const std::string isa = gegenbauer::isa_name();
+  m.doc() = "Compiled core of gegenbauer, " + isa + " variant. Private: use the functions of the package.";
+  m.attr("isa") = isa;
   not_positive_definite.call_once_and_store_result([&]() -> py::object {
     return py::exception<gegenbauer::NotPositiveDefinite>(m, "NotPositiveDefinite",
                                                           py::module_::import("numpy.linalg").attr("LinAlgError"));
@@ -82,3 +85,10 @@ PYBIND11_MODULE(GEGENBAUER_MODULE_NAME, m, pybind11::mod_gil_not_used()) {
   bind_ridge(m);
   bind_linear_algebra(m);
 }
+
+}  // namespace
+
+// The bindings are compiled once and linked into a module for each ISA variant, so they answer to the name of each.
+PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) { bind_all(m); }
+PYBIND11_MODULE(_core_avx2, m, py::mod_gil_not_used()) { bind_all(m); }
+PYBIND11_MODULE(_core_avx512, m, py::mod_gil_not_used()) { bind_all(m); }

@@ -30,7 +30,7 @@ HEADERS = {
     "cmeel-eigen": "cmeel.prefix/include/eigen3",
 }
 # What the sources include as <Eigen/NAME>.
-MODULES = ("Core", "Householder", "LU", "QR")
+MODULES = ("Core", "Householder", "LU")
 STAMP = "STAGED_FROM"
 
 

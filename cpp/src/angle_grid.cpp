@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/packet.hpp"
 #include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gegenbauer/triangular.hpp"
+#include "triangular_tiles.hpp"
 
 namespace gegenbauer::band {
 

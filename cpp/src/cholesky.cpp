@@ -7,6 +7,7 @@
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/triangular.hpp"
+#include "triangular_tiles.hpp"
 
 namespace gegenbauer {
 

@@ -1,7 +1,6 @@
 #include "gegenbauer/orthogonal.hpp"
 
 #include <Eigen/Householder>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,19 +19,30 @@ constexpr Index kChunk = 128;        // columns an item: fixed, so that threads 
 // X := H X or H' X for one block of reflections, shared by columns of X
 void apply_reflections(const ConstMatrixRef& vectors, const Eigen::Ref<const Vector>& scales, bool transposed,
                        MatrixRef x, const Control& control) {
-  const auto sequence = Eigen::householderSequence(vectors, scales);
+  const auto in_order = Eigen::householderSequence(vectors, scales);
+  const auto sequence = transposed ? in_order.adjoint() : in_order;
   const Index n_chunks = divide_up(x.cols(), kChunk);
   const double work =
       2.0 * static_cast<double>(vectors.rows()) * static_cast<double>(vectors.cols()) * static_cast<double>(x.cols());
   parallel_for(control, n_chunks, work, [&](Index chunk, int) {
     const Index first = chunk * kChunk;
-    auto part = x.middleCols(first, std::min(kChunk, x.cols() - first));
-    if (transposed) {
-      part.applyOnTheLeft(sequence.adjoint());
-    } else {
-      part.applyOnTheLeft(sequence);
-    }
+    x.middleCols(first, std::min(kChunk, x.cols() - first)).applyOnTheLeft(sequence);
   });
+}
+
+// X := (I - scale v v') X for v = [1; essential]; scratch has room for a row of X.
+void reflect(MatrixRef x, const Eigen::Ref<const Vector>& essential, double scale, double* scratch) {
+  x.applyHouseholderOnTheLeft(essential, scale, scratch);
+}
+
+// Reflections that make a panel upper triangular, column by column: it holds their vectors below the triangle.
+void reflect_panel(MatrixRef panel, Eigen::Ref<Vector> scales, double* scratch) {
+  for (Index k = 0; k < panel.cols(); ++k) {
+    const Index rows = panel.rows() - k;
+    Eigen::Ref<Vector> column = panel.col(k).tail(rows);
+    column.makeHouseholderInPlace(scales(k), column(0));
+    reflect(panel.bottomRightCorner(rows, panel.cols() - k - 1), column.tail(rows - 1), scales(k), scratch);
+  }
 }
 
 }  // namespace
@@ -42,13 +52,13 @@ HouseholderQr::HouseholderQr(Matrix matrix, const Control& control)
   const Index n = packed_.cols();
   require(packed_.rows() >= n, "a QR factorisation needs at least as many rows as columns, got shape (", packed_.rows(),
           ", ", n, ")");
+  double scratch[kPanelColumns];
   for (Index begin = 0; begin < n; begin += kPanelColumns) {
     control.check();
     const Index width = std::min(kPanelColumns, n - begin);
     const Index rows = packed_.rows() - begin;
     MatrixRef panel = packed_.block(begin, begin, rows, width);
-    const Eigen::HouseholderQR<MatrixRef> factored(panel);  // in place
-    scales_.segment(begin, width) = factored.hCoeffs();
+    reflect_panel(panel, scales_.segment(begin, width), scratch);
     if (const Index rest = n - begin - width; rest > 0)
       apply_reflections(panel, scales_.segment(begin, width), true, packed_.bottomRightCorner(rows, rest), control);
   }
@@ -113,14 +123,14 @@ MinimumNormSolution minimum_norm_solution(Matrix a, Matrix b, double tolerance, 
     }
     double scale = 0.0;
     double beta = 0.0;
-    auto column = a.col(k).tail(n - k);
+    Eigen::Ref<Vector> column = a.col(k).tail(n - k);
     column.makeHouseholderInPlace(scale, beta);
     if (k == 0) first_pivot = std::abs(beta);
     if (!(std::abs(beta) > tolerance * std::max(first_pivot, size))) break;
     result.smallest_pivot = std::abs(beta) / first_pivot;
     const auto essential = column.tail(n - k - 1);
-    a.block(k, k + 1, n - k, n - k - 1).applyHouseholderOnTheLeft(essential, scale, scratch.data());
-    b.bottomRows(n - k).applyHouseholderOnTheLeft(essential, scale, scratch.data());
+    reflect(a.block(k, k + 1, n - k, n - k - 1), essential, scale, scratch.data());
+    reflect(b.bottomRows(n - k), essential, scale, scratch.data());
     a(k, k) = beta;
     a.col(k).tail(n - k - 1).setZero();
     for (Index j = k + 1; j < n; ++j) {

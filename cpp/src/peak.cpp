@@ -9,6 +9,8 @@
 
 namespace gegenbauer {
 
+const char* isa_name() { return GEGENBAUER_ISA_NAME; }
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

@@ -166,7 +166,11 @@ EIGEN_ALWAYS_INLINE Packet weighted(const double* k, const double* q, Index n_pa
   return sum;
 }
 
+constexpr Index kLanes = 2 * kPacket;  // pairs of a block
+
 }  // namespace
+
+const double* SpectrumParts::block(Index b) const { return values_.get() + b * n_inputs_ * n_parts_ * kLanes; }
 
 SpectrumParts::SpectrumParts(const SpectrumKernel& kernel, const Samples& samples, const Control& control)
     : n_inputs_(kernel.n_inputs()),

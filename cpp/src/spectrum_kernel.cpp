@@ -264,31 +264,33 @@ EIGEN_ALWAYS_INLINE Packet times_one_plus(const Packet& value, const Packet& k) 
 
 }  // namespace
 
-// The part of k_t with closed forms, for a packet of samples against one sample: pointers into their tables of input t.
-template <int power, bool geometric, bool with_levels>
-Packet SpectrumKernel::closed_part(const double* a, const double* c, Index t) const {
-  Packet k = packet::zero();
-  if constexpr (power > 0) {
-    k = closed_polynomial<power>(packet::load(a), packet::broadcast(*c), cubic_.data() + 4 * t);
-    a += kPanel;
-    c += kPanel;
+struct SpectrumKernel::Closed {
+  // The part of k_t for a packet of samples against one sample: pointers into their tables of input t.
+  template <int power, bool geometric, bool with_levels>
+  static Packet part(const SpectrumKernel& kernel, const double* a, const double* c, Index t) {
+    Packet k = packet::zero();
+    if constexpr (power > 0) {
+      k = closed_polynomial<power>(packet::load(a), packet::broadcast(*c), kernel.cubic_.data() + 4 * t);
+      a += kPanel;
+      c += kPanel;
+    }
+    if constexpr (geometric) {
+      for (const Geometric& g : kernel.geometric_)
+        k = packet::add(k, closed_geometric(packet::load(a), packet::load(a + kPanel), packet::broadcast(c[0]),
+                                            packet::broadcast(c[kPanel]), g.ratio, g.weights[size_of(t)]));
+      a += 2 * kPanel;
+      c += 2 * kPanel;
+    }
+    if constexpr (with_levels) {
+      const Packet equal = packet::one_where_equal(packet::load(a), packet::broadcast(c[0]));
+      const Packet left = packet::mul(packet::load(a + 2 * kPanel), packet::broadcast(c[kPanel]));
+      const Packet right = packet::mul(packet::load(a + kPanel), packet::broadcast(c[2 * kPanel]));
+      const Packet kappa = packet::add(equal, packet::add(left, right));
+      k = packet::fma(packet::broadcast(kernel.level_weights_[size_of(t)]), kappa, packet::zero_where_nan(k));
+    }
+    return k;
   }
-  if constexpr (geometric) {
-    for (const Geometric& g : geometric_)
-      k = packet::add(k, closed_geometric(packet::load(a), packet::load(a + kPanel), packet::broadcast(c[0]),
-                                          packet::broadcast(c[kPanel]), g.ratio, g.weights[size_of(t)]));
-    a += 2 * kPanel;
-    c += 2 * kPanel;
-  }
-  if constexpr (with_levels) {
-    const Packet equal = packet::one_where_equal(packet::load(a), packet::broadcast(c[0]));
-    const Packet left = packet::mul(packet::load(a + 2 * kPanel), packet::broadcast(c[kPanel]));
-    const Packet right = packet::mul(packet::load(a + kPanel), packet::broadcast(c[2 * kPanel]));
-    const Packet kappa = packet::add(equal, packet::add(left, right));
-    k = packet::fma(packet::broadcast(level_weights_[size_of(t)]), kappa, packet::zero_where_nan(k));
-  }
-  return k;
-}
+};
 
 // Column by column, the product over the inputs in registers.
 template <int power, bool geometric, bool with_levels>
@@ -300,8 +302,8 @@ void SpectrumKernel::evaluate_closed(const double* left, const double* right, In
     for (Index t = 0; t < n_inputs_; ++t) {
       GEGENBAUER_UNROLL(3)
       for (int v = 0; v < kVectors; ++v)
-        product[v] = times_one_plus(product[v], closed_part<power, geometric, with_levels>(
-                                                    left + t * step + v * kPacket, right + t * step + j, t));
+        product[v] = times_one_plus(product[v], Closed::part<power, geometric, with_levels>(
+                                                    *this, left + t * step + v * kPacket, right + t * step + j, t));
     }
     for (int v = 0; v < kVectors; ++v) packet::store(values + j * kPanel + v * kPacket, product[v]);
   }
@@ -324,7 +326,7 @@ void SpectrumKernel::evaluate_with_sums(const double* left, const double* right,
         for (int v = 0; v < kVectors; ++v) {
           double* value = out + j * kPanel + v * kPacket;
           const Packet k =
-              packet::add(tile.acc[j][v], closed_part<power, geometric, with_levels>(a + v * kPacket, c + j, t));
+              packet::add(tile.acc[j][v], Closed::part<power, geometric, with_levels>(*this, a + v * kPacket, c + j, t));
           packet::store(value, times_one_plus(packet::load(value), k));
         }
       }

@@ -17,6 +17,17 @@ constexpr Index kBlock = 64;  // samples that are evaluated and multiplied in on
 // not change a bit.
 constexpr Index kRun = 2048;
 
+// terms[l * kBlock + i] for a block of samples, from the table of their univariate values.
+void evaluate_block(const TensorBasis& basis, const double* table, double* terms) {
+  for (Index i = 0; i < kBlock; i += kPacket) packet::store(terms + i, packet::broadcast(1.0));
+  for (Index l = 1; l < basis.n_terms(); ++l) {
+    const double* from = terms + Index{basis.parents()[l]} * kBlock;
+    const double* by = table + Index{basis.factors()[l]} * kBlock;
+    for (Index i = 0; i < kBlock; i += kPacket)
+      packet::store(terms + l * kBlock + i, packet::mul(packet::load(from + i), packet::load(by + i)));
+  }
+}
+
 }  // namespace
 
 Staircase::Staircase(const TensorBasis& left, const TensorBasis& right, Index right_input,
@@ -65,7 +76,7 @@ void Staircase::pack(const Samples& samples, Index first, Index count, Index n_f
   samples.load(first, count, kBlock, scratch.x.get(), kBlock);
   left_.tabulate(scratch.x.get(), kBlock, kBlock, scratch.left_table.get());
   right_.tabulate(scratch.x.get() + right_input_ * kBlock, kBlock, kBlock, scratch.right_table.get());
-  right_.evaluate_block<kBlock>(scratch.right_table.get(), kBlock, scratch.right.get());
+  evaluate_block(right_, scratch.right_table.get(), scratch.right.get());
   double* factor = scratch.factors.get();
   factors(first, count, factor, kBlock);
   for (Index f = 0; f < n_factors; ++f) std::fill(factor + f * kBlock + count, factor + (f + 1) * kBlock, 0.0);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/packet.hpp"
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/sizes.hpp"
 

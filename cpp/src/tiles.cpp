@@ -7,6 +7,15 @@
 
 namespace gegenbauer {
 
+template <class T>
+PanelsOf<T>::PanelsOf(Index rows, Index depth)
+    : n_panels_(divide_up(rows, kPanelOf<T>)),
+      stride_(depth * kPanelOf<T>),
+      data_(make_aligned<T>(size_of(n_panels_ * stride_))) {}
+
+template class PanelsOf<double>;
+template class PanelsOf<float>;
+
 std::vector<Tile> triangle_tiles(Index first, Index last, Index side) {
   std::vector<Tile> tiles;
   for (Index col = first; col < last; col += side) {

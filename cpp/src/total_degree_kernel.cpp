@@ -6,6 +6,7 @@
 
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/normal_equations.hpp"
+#include "gegenbauer/packet.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/unroll.hpp"
 

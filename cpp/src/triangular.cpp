@@ -1,4 +1,5 @@
 #include "gegenbauer/triangular.hpp"
+#include "triangular_tiles.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -82,9 +82,10 @@ FOREIGN = {
 PUBLIC = ["batches", "errors", *ORDER[:-1]]
 
 CPP_LAYERS = [
-    ["types", "error", "packet", "sizes", "unroll"],
+    ["types", "error", "aligned", "packet", "sizes", "unroll"],
     [
         "parallel",
+        "panels",
         "tiles",
         "levels",
         "spectrum",
@@ -119,10 +120,12 @@ CPP_LAYERS = [
     ["total_degree_kernel", "spectrum_kernel", "spectrum_gradient"],
 ]
 KNOWS_NO_BASIS = {
-    "triangular", "cholesky", "orthogonal", "refine", "dual_system",
+    "triangular", "triangular_tiles", "cholesky", "orthogonal", "refine", "dual_system",
     "band_form", "band_blocks", "band_reduction", "band_reflectors", "band_factors",
 }  # fmt: skip
-BELOW_NO_BASIS = {"types", "error", "packet", "sizes", "unroll", "parallel", "tiles"}
+BELOW_NO_BASIS = {
+    "types", "error", "aligned", "packet", "sizes", "unroll", "parallel", "panels", "tiles",
+}  # fmt: skip
 CPP_TOP = [  # join both sides
     "cost", "ridge_problem", "ridge_cholesky", "ridge_orthogonal", "ridge", "kernel_ridge",
 ]  # fmt: skip
@@ -482,6 +485,23 @@ class TestCpp:
         assert CORE_FILES
         for path in CORE_FILES:
             assert includes(path) - {path.stem} <= allowed_headers(path.stem), path
+
+    def test_bindings_see_nothing_that_depends_on_the_isa_variant(self):
+        """They are compiled once and linked into the modules of all ISA variants."""
+        graph = {path.stem: includes(path) for path in PUBLIC_HEADERS}
+        seen: set[str] = set()
+        waiting = {header for path in (CPP / "bindings").iterdir() for header in includes(path)}
+        while waiting:
+            header = waiting.pop()
+            seen.add(header)
+            waiting |= graph.get(header, set()) - seen
+        depends = re.compile(r"GEGENBAUER_ISA_NAME|__AVX|__SSE|EIGEN_VECTORIZE")
+        assert {"spectrum_kernel", "moments", "band_form"} <= seen
+        for path in PUBLIC_HEADERS:
+            if path.stem in seen:
+                text = path.read_text(encoding="utf-8")
+                assert not depends.search(text), path
+                assert "packet" not in includes(path), path
 
     def test_no_circles(self):
         graph = {path.stem: includes(path) for path in [*PUBLIC_HEADERS, *PRIVATE_HEADERS]}

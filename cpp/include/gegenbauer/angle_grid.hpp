@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "gegenbauer/packet.hpp"
+#include "gegenbauer/aligned.hpp"
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/samples.hpp"
 #include "gegenbauer/types.hpp"

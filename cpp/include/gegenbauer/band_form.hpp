@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gegenbauer/parallel.hpp"
-#include "gegenbauer/tiles.hpp"
+#include "gegenbauer/panels.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gegenbauer/packet.hpp"
 #include "gegenbauer/tensor_basis.hpp"
 
 namespace gegenbauer {

@@ -7,7 +7,6 @@
 /// Operations go over blocks of samples whose tables are held together, tile by tile and shared between threads; a part
 /// of the output has one owner, so bits do not depend on the number of threads.
 
-#include "gegenbauer/packet.hpp"
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/samples.hpp"
 #include "gegenbauer/types.hpp"

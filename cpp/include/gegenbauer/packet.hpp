@@ -3,9 +3,13 @@
 /// set this translation unit is compiled for, and the shape of the register tile that suits it.
 
 #include <Eigen/Core>
-#include <cstddef>
-#include <memory>
-#include <new>
+
+#include "gegenbauer/aligned.hpp"
+
+// The bindings are compiled once for all ISA variants, so that what they include must be the same in all of them.
+#ifndef GEGENBAUER_ISA_NAME
+#error "packet.hpp is for the core and its tests: what it declares depends on the ISA variant"
+#endif
 
 namespace gegenbauer {
 
@@ -115,22 +119,5 @@ void prefetch(const T* p) {
   Eigen::internal::prefetch(p);
 }
 }  // namespace packet
-
-inline constexpr std::size_t kAlignment = 64;
-
-struct AlignedFree {
-  void operator()(void* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
-};
-
-/// Cache-line aligned, uninitialised storage.
-template <class T>
-using AlignedArray = std::unique_ptr<T[], AlignedFree>;
-using AlignedBuffer = AlignedArray<double>;
-
-template <class T = double>
-AlignedArray<T> make_aligned(std::size_t count) {
-  const std::size_t bytes = (count * sizeof(T) + kAlignment) / kAlignment * kAlignment;
-  return AlignedArray<T>(static_cast<T*>(::operator new(bytes, std::align_val_t{kAlignment})));
-}
 
 }  // namespace gegenbauer

@@ -5,6 +5,9 @@
 
 namespace gegenbauer {
 
+/// Name of the ISA variant for which the core was compiled.
+[[nodiscard]] const char* isa_name();
+
 /// Multiply-adds on registers, the shape of the microkernel without its memory: flops a second.
 [[nodiscard]] double measure_flops(double seconds, const Control& control);
 

@@ -2,6 +2,7 @@
 /// How the kernel of all terms changes with its spectrum, for those who learn the spectrum: with
 /// K = prod over t of f_t, f_t = 1 + sum_j q_tj k_tj, the derivative by log q_tj is q_tj k_tj prod over u != t of f_u.
 
+#include "gegenbauer/aligned.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/spectrum_kernel.hpp"
 
@@ -32,13 +33,10 @@ class SpectrumParts {
   void log_gradient(const double* q, const double* weights, MatrixRef gradient, const Control& control) const;
 
  private:
-  // Of each block of pairs, input and component in turn: a packet or two of pairs.
-  [[nodiscard]] const double* block(Index b) const { return values_.get() + b * n_inputs_ * n_parts_ * kLanes; }
-
-  static constexpr Index kLanes = 2 * kPacket;
+  [[nodiscard]] const double* block(Index b) const;
 
   Index n_inputs_, n_parts_, n_pairs_, n_blocks_;
-  AlignedBuffer values_;
+  AlignedBuffer values_;  // of each block of pairs, input and component in turn: two packets of pairs
 };
 
 }  // namespace gegenbauer

@@ -55,6 +55,7 @@ class SpectrumKernel final : public ProductKernel {
                 double* scratch) const override;
 
  private:
+  struct Closed;  // the parts with closed forms
   struct Geometric {
     double ratio;
     std::vector<double> weights;  // of each input
@@ -62,8 +63,6 @@ class SpectrumKernel final : public ProductKernel {
 
   void find_level_weights();
   void tabulate_levels(const double* x, Index t, double* rows) const;
-  template <int power, bool geometric, bool with_levels>
-  Packet closed_part(const double* a, const double* c, Index t) const;
   template <int power, bool geometric, bool with_levels>
   void evaluate_closed(const double* left, const double* right, Index n_columns, double* values) const;
   template <int power, bool geometric, bool with_levels>

@@ -16,7 +16,6 @@
 
 #include "gegenbauer/input_functions.hpp"
 #include "gegenbauer/multi_index.hpp"
-#include "gegenbauer/packet.hpp"
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/samples.hpp"
 #include "gegenbauer/types.hpp"
@@ -52,18 +51,6 @@ class TensorBasis {
   /// table[f * stride + i]. One multiplication a value. `terms` is aligned.
   template <class T>
   void evaluate_packet(const T* table, Index stride, T* terms) const;
-
-  /// The same for `count` samples, a multiple of kPacket: terms[l * count + i].
-  template <Index count>
-  void evaluate_block(const double* table, Index stride, double* terms) const {
-    for (Index i = 0; i < count; i += kPacket) packet::store(terms + i, packet::broadcast(1.0));
-    for (Index l = 1; l < n_terms(); ++l) {
-      const double* from = terms + Index{parents()[l]} * count;
-      const double* by = table + Index{factors()[l]} * stride;
-      for (Index i = 0; i < count; i += kPacket)
-        packet::store(terms + l * count + i, packet::mul(packet::load(from + i), packet::load_unaligned(by + i)));
-    }
-  }
 
   /// Values of the terms [first, last) for a panel of samples, the last first: out[(last - 1 - l) * kPanelOf<T> + i],
   /// from table columns as above. Terms mostly fall with their degree, and sums over them are most accurate from the

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gegenbauer/packet.hpp"
+#include "gegenbauer/panels.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/types.hpp"
 #include "gegenbauer/unroll.hpp"
@@ -24,27 +25,6 @@ inline constexpr Index kDepth = 256;
 
 /// Side of a tile in panels: two packed sides of tile * kDepth doubles stay in the second-level cache.
 inline constexpr Index kTilePanels = std::max(1, 192 / kPanel);
-
-/// A matrix of `rows` rows, packed: panel p holds the rows p * kPanelOf<T> .. ; entry (row r of the panel, depth k)
-/// lies at panel(p)[k * kPanelOf<T> + r]. Rows beyond the last are the writer's to fill with zeros.
-template <class T>
-class PanelsOf {
- public:
-  PanelsOf(Index rows, Index depth)
-      : n_panels_(divide_up(rows, kPanelOf<T>)),
-        stride_(depth * kPanelOf<T>),
-        data_(make_aligned<T>(size_of(n_panels_ * stride_))) {}
-
-  [[nodiscard]] Index n_panels() const { return n_panels_; }
-  [[nodiscard]] T* panel(Index p) const { return data_.get() + p * stride_; }
-
- private:
-  Index n_panels_;
-  Index stride_;
-  AlignedArray<T> data_;
-};
-
-using PackedPanels = PanelsOf<double>;
 
 /// Register tile: acc[j] = n_vectors packets of rows of a times column j of b, summed over the depth. Fewer than
 /// kVectors serve the borders of the output.

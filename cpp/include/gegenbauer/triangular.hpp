@@ -4,9 +4,7 @@
 #include <initializer_list>
 
 #include "gegenbauer/parallel.hpp"
-#include "gegenbauer/tiles.hpp"
 #include "gegenbauer/types.hpp"
-#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -26,48 +24,5 @@ void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, c
 /// first row on and not kept. Cost n^3 / 3 flops; in float32 products of blocks are rounded, but for corners along the
 /// diagonal.
 [[nodiscard]] Vector inverse_column_squares(const ConstMatrixRef& lower, const Control& control, Precision precision);
-
-/// Columns j .. j + kColumns of a packed panel, minus the product of its columns [0, depth) with b (one column group of
-/// a packed panel).
-EIGEN_ALWAYS_INLINE RegisterTile subtract_product(const double* panel, const double* b, Index depth, Index j) {
-  RegisterTile tile = multiply_panels(panel, b, depth);
-  GEGENBAUER_UNROLL(8)
-  for (int c = 0; c < kColumns; ++c) {
-    GEGENBAUER_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v)
-      tile.acc[c][v] = packet::sub(packet::load(panel + (j + c) * kPanel + v * kPacket), tile.acc[c][v]);
-  }
-  return tile;
-}
-
-/// Columns j .. j + kColumns of a packed panel := tile.
-EIGEN_ALWAYS_INLINE void store_tile(const RegisterTile& tile, double* panel, Index j) {
-  GEGENBAUER_UNROLL(8)
-  for (int c = 0; c < kColumns; ++c) {
-    GEGENBAUER_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) packet::store(panel + (j + c) * kPanel + v * kPacket, tile.acc[c][v]);
-  }
-}
-
-/// tile := tile C'^-1 for a lower corner C(i, j) = corner[j * kPanel + i], i and j < kColumns.
-EIGEN_ALWAYS_INLINE RegisterTile solve_corner(RegisterTile tile, const double* corner) {
-  GEGENBAUER_UNROLL(8)
-  for (int c = 0; c < kColumns; ++c) {
-    GEGENBAUER_UNROLL(8)
-    for (int earlier = 0; earlier < c; ++earlier) {
-      const Packet factor = packet::broadcast(-corner[earlier * kPanel + c]);
-      GEGENBAUER_UNROLL(3)
-      for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
-    }
-    const Packet inverse = packet::broadcast(1.0 / corner[c * kPanel + c]);
-    GEGENBAUER_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::mul(tile.acc[c][v], inverse);
-  }
-  return tile;
-}
-
-/// Columns j .. j + kColumns of X := X L'^-1, the columns before being solved, for one packed panel X; L (lower) lies
-/// in the panels of `lower` from `first` on.
-void solve_group(const PackedPanels& lower, Index first, Index j, double* panel);
 
 }  // namespace gegenbauer
