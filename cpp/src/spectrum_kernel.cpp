@@ -325,8 +325,8 @@ void SpectrumKernel::evaluate_with_sums(const double* left, const double* right,
       for (int j = 0; j < kColumns; ++j) {
         for (int v = 0; v < kVectors; ++v) {
           double* value = out + j * kPanel + v * kPacket;
-          const Packet k =
-              packet::add(tile.acc[j][v], Closed::part<power, geometric, with_levels>(*this, a + v * kPacket, c + j, t));
+          const Packet k = packet::add(tile.acc[j][v],
+                                       Closed::part<power, geometric, with_levels>(*this, a + v * kPacket, c + j, t));
           packet::store(value, times_one_plus(packet::load(value), k));
         }
       }

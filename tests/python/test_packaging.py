@@ -20,7 +20,7 @@ import gegenbauer
 
 ROOT = Path(__file__).parents[2]
 EIGEN_PACKAGES = {"eigency", "cmeel-eigen"}
-MODULES = ("Core", "Householder", "LU", "QR")  # of Eigen, that the core uses
+MODULES = ("Core", "Householder", "LU")  # of Eigen, that the core uses
 
 
 @pytest.fixture(scope="module")

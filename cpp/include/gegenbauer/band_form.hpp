@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "gegenbauer/parallel.hpp"
 #include "gegenbauer/panels.hpp"
+#include "gegenbauer/parallel.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
