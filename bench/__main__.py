@@ -60,9 +60,17 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument(
         "--threads", type=positive, help="threads of everybody (default: all that may be used)"
     )
-    it.add_argument("--json", type=Path, metavar="FILE", help="keep the result as JSON")
     it.add_argument(
-        "--resume", action="store_true", help="go on with the run that FILE of --json holds"
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="keep the result as JSON, after each case; a run that FILE holds is gone on with",
+    )
+    it.add_argument(
+        "--resume",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="go on with the run of FILE (the default), or replace it",
     )
     it.add_argument(
         "--compare",

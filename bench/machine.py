@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -112,7 +113,10 @@ def libraries(n_threads: int) -> list[dict[str, Any]]:
 
 
 def git_state(root: Path = ROOT) -> dict[str, Any] | None:
-    """Return the commit of the checkout and whether files differ from it, None without one."""
+    """Return the commit of the checkout and what is changed since, None without one.
+
+    Files that git does not follow count for nothing: results are often written beside the sources.
+    """
 
     def git(*arguments: str) -> str | None:
         try:
@@ -127,7 +131,11 @@ def git_state(root: Path = ROOT) -> dict[str, Any] | None:
     if not top or Path(top).resolve() != root.resolve():  # an unpacked sdist inside of another
         return None
     commit = git("rev-parse", "--verify", "HEAD")
-    return {"commit": commit, "modified": bool(git("status", "--porcelain"))} if commit else None
+    if not commit:
+        return None
+    changes = git("diff", "HEAD", "--binary") or ""
+    digest = hashlib.sha256(changes.encode()).hexdigest()[:12] if changes else None
+    return {"commit": commit, "modified": bool(changes), "changes": digest}
 
 
 def describe(n_threads: int) -> dict[str, Any]:

@@ -37,7 +37,8 @@ class Recorder:
     path : Path, optional
         Where the run is written after every case.
     resume : bool
-        Go on with the run that `path` holds: its cases are not run again, those that failed are.
+        Go on with the run that `path` holds, if it holds one: its cases are not run again, those
+        that failed are. Else it is replaced.
 
     Raises
     ------
@@ -45,7 +46,7 @@ class Recorder:
         When the run in `path` is of another commit, ISA variant, processor, or of other settings.
     """
 
-    def __init__(self, settings: Settings, path: Path | None = None, *, resume: bool = False):
+    def __init__(self, settings: Settings, path: Path | None = None, *, resume: bool = True):
         self.settings, self.path = settings, path
         self.date = datetime.now(UTC).isoformat(timespec="seconds")
         self.facts = machine.describe(settings.n_threads)
@@ -84,8 +85,8 @@ class Recorder:
         ]
         if other:
             raise OtherRunError(
-                f"{self.path} holds results of another run ({'; '.join(other)}): remove it or "
-                "write elsewhere"
+                f"{self.path} holds results of another run ({'; '.join(other)}): remove it, write "
+                "elsewhere, or replace it (--no-resume)"
             )
 
     def _measure_peaks(self) -> None:

@@ -398,13 +398,24 @@ class TestMachine:
         except FileNotFoundError:
             pytest.skip("git is not installed")
         assert machine.git_state(tmp_path) is None  # no commit yet
-        git("commit", "--allow-empty", "-m", "first")
+        (tmp_path / "inner").mkdir()
+        source = tmp_path / "inner" / "source"
+        source.write_text("one")
+        git("add", "--all")
+        git("commit", "-m", "first")
         state = machine.git_state(tmp_path)
         assert len(state["commit"]) == 40
-        assert not state["modified"]
-        (tmp_path / "inner").mkdir()
-        (tmp_path / "inner" / "file").touch()
-        assert machine.git_state(tmp_path)["modified"]
+        assert state == {"commit": state["commit"], "modified": False, "changes": None}
+        (tmp_path / "results.json").touch()
+        assert machine.git_state(tmp_path) == state
+        digests = set()
+        for text in ("two", "three"):
+            source.write_text(text)
+            now = machine.git_state(tmp_path)
+            assert now["commit"] == state["commit"]
+            assert now["modified"]
+            digests.add(now["changes"])
+        assert len(digests) == 2
         assert machine.git_state(tmp_path / "inner") is None  # a source distribution in there
 
     def test_without_git(self, monkeypatch):
@@ -480,6 +491,17 @@ class TestCommand:
         assert [failure.name for failure in run.failures] == ["disagrees", "bursts"]
         assert world.diary.count("wrong") == 1
         assert run.settings["rounds"] == len(run.cases[0].ours.seconds) == 5
+
+    def test_a_run_is_gone_on_with(self, world, tmp_path):
+        cases = [case_of(world.contestant("a", 1.0), world.contestant("b", 1.0))]
+        command_line = ["--quick", "--threads", 1, "--json", tmp_path / "run.json"]
+        assert self.main(*command_line, cases=cases) == 0
+        runs = world.diary.count("a")
+        assert runs > 0
+        assert self.main(*command_line, cases=cases) == 0
+        assert world.diary.count("a") == runs
+        assert self.main(*command_line, "--no-resume", cases=cases) == 0
+        assert world.diary.count("a") == 2 * runs
 
     def test_an_interrupt_keeps_what_is_done(self, world, capsys):
         def interrupt():

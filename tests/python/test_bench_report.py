@@ -136,7 +136,7 @@ class TestRecorder:
         assert kept.interrupted
 
         world.diary.clear()
-        two = Recorder(settings(), path, resume=True)
+        two = Recorder(settings(), path)
         assert [two.run(case).name for case in self.cases(world)] == ["first", "second"]
         assert "a" not in world.diary
         assert "c" in world.diary
@@ -154,14 +154,15 @@ class TestRecorder:
         found = [one.run(case) for case in self.cases(world, second=burst)]
         assert [type(result) for result in found] == [CaseResult, Failure]
         assert [failure.reason for failure in one.finish().failures] == ["RuntimeError: burst"]
-        two = Recorder(settings(), path, resume=True)
+        two = Recorder(settings(), path)
         assert all(type(two.run(case)) is CaseResult for case in self.cases(world))
         assert two.finish().failures == ()
 
     @pytest.mark.parametrize(
         ("change", "named"),
         [
-            ({"git": {"commit": "feed", "modified": False}}, "git"),
+            ({"git": {"commit": "feed", "modified": False, "changes": None}}, "git"),
+            ({"git": {"commit": "c0ffee", "modified": True, "changes": "0123"}}, "git"),
             ({"isa": "avx512"}, "isa"),
             ({"environment": {"OPENBLAS_CORETYPE": "Haswell"}}, "environment"),
         ],
@@ -170,15 +171,17 @@ class TestRecorder:
         path = tmp_path / "run.json"
         Recorder(settings(), path).finish()
         still.update(change)
-        with pytest.raises(OtherRunError, match=f"another run.*{named}.*write elsewhere"):
-            Recorder(settings(), path, resume=True)
-        Recorder(settings(), path)  # without resuming it is replaced
+        with pytest.raises(
+            OtherRunError, match=f"another run.*{named}.*write elsewhere.*--no-resume"
+        ):
+            Recorder(settings(), path)
+        Recorder(settings(), path, resume=False)  # is replaced
 
     def test_other_settings_are_refused(self, world, still, tmp_path):
         path = tmp_path / "run.json"
         Recorder(settings(), path).finish()
         with pytest.raises(OtherRunError, match="settings"):
-            Recorder(settings(rounds=7), path, resume=True)
+            Recorder(settings(rounds=7), path)
 
 
 class TestScaling:
