@@ -103,6 +103,20 @@ void bind_basis(py::module_& m) {
       "Values of all degrees, shape (n, degree + 1).");
 
   m.def(
+      "orthonormal_recurrence",
+      [](const Array<double>& x, const Array<double>& weights, Index n, double resolution) {
+        constexpr Index most = 100'000;
+        require(n >= 1 && n <= most, "n must lie between 1 and ", most, ", got ", n);
+        require(x.size() > 0, "x must not be empty");
+        const Eigen::Map<const Vector> nodes(entries(x, x.size(), "x"), x.size());
+        const Eigen::Map<const Vector> shares(entries(weights, x.size(), "weights"), x.size());
+        room_for({x.size() + n, 5}, "the polynomials");
+        return to_numpy(
+            without_gil(1, [&](const Control&) { return orthonormal_recurrence(nodes, shares, n, resolution); }));
+      },
+      py::arg("x").noconvert(), py::arg("weights").noconvert(), py::arg("n"), py::arg("resolution"),
+      "Rows (a_k, b_k) of the recurrence of the orthonormal polynomials of a distribution, at most n.");
+  m.def(
       "count_terms",
       [](Index n_inputs, const std::string& index_set, std::optional<Index> degree, std::vector<Index> degrees,
          std::optional<Index> n_terms, std::optional<Index> max_inputs, const std::string& order,

@@ -139,4 +139,25 @@ Recurrences::Recurrences(double lam, const std::vector<Index>& degrees, Normaliz
   }
 }
 
+Matrix orthonormal_recurrence(const Vector& x, const Vector& weights, Index n, double resolution) {
+  require(x.size() == weights.size() && x.size() > 0, "a distribution needs as many weights as nodes, and one node");
+  Vector now = weights.cwiseSqrt();  // times the roots of the weights
+  now /= now.norm();
+  Vector before = Vector::Zero(x.size());
+  Vector ahead(x.size());
+  Matrix result(n, 2);
+  double beside = 0.0;
+  for (Index k = 0; k < n; ++k) {
+    ahead = x.cwiseProduct(now) - beside * before;
+    result(k, 0) = now.dot(ahead);
+    ahead -= result(k, 0) * now;
+    ahead -= now.dot(ahead) * now;  // of few nodes nothing but rounding is left
+    result(k, 1) = beside = ahead.norm();
+    if (!(beside > resolution)) return result.topRows(k + 1);
+    before.swap(now);
+    now = ahead / beside;
+  }
+  return result;
+}
+
 }  // namespace gegenbauer

@@ -107,16 +107,23 @@ def processors() -> int:
     ValueError
         When the environment variable ``LOKY_MAX_CPU_COUNT``, which joblib looks at, is no number.
     """
-    from joblib import cpu_count
-
-    limit = os.environ.get("LOKY_MAX_CPU_COUNT", "1")
+    limit = os.environ.get("LOKY_MAX_CPU_COUNT")
     try:
-        int(limit)
+        int("1" if limit is None else limit)
     except ValueError:
         raise ValueError(
             f"the environment variable LOKY_MAX_CPU_COUNT must be a number of processors, got "
             f"{limit!r}: set it to one, or unset it"
         ) from None
+    affinity = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    return _counted(limit, affinity)
+
+
+@functools.lru_cache(maxsize=16)
+def _counted(limit: str | None, affinity: frozenset[int] | None) -> int:  # noqa: ARG001
+    """Return how many processors joblib counts, of what else it looks at than control groups."""
+    from joblib import cpu_count
+
     return max(int(cpu_count()), 1)
 
 
@@ -125,7 +132,7 @@ def default_threads() -> int:
 
     It is the number of processors that this process may use (joblib counts them with regard to
     affinity and control groups), but no more than the first number of ``OMP_NUM_THREADS`` when that
-    is set to one. Both are looked up at each call.
+    is set to one. Affinity and variables are looked up at each call, control groups once.
 
     Returns
     -------

@@ -117,6 +117,21 @@ void test_substituted() {
   CHECK(idle.substituted({0.5, 0.5}).row(2).isZero(0.0));
 }
 
+// The nodes of Chebyshev's rule have the recurrence of Chebyshev's polynomials, and no more of them than nodes.
+void test_recurrence_of_a_distribution() {
+  constexpr Index n = 9;
+  Vector x(n);
+  for (Index i = 0; i < n; ++i) x(i) = std::cos((static_cast<double>(i) + 0.5) * std::acos(-1.0) / n);
+  const Matrix found = orthonormal_recurrence(x, Vector::Constant(n, 3.0), 20, 1e-13);
+  CHECK(found.rows() == n && found.cols() == 2);
+  CHECK(found.col(0).isZero(1e-14));
+  CHECK(std::abs(found(0, 1) - std::sqrt(0.5)) < 1e-15);
+  for (Index k = 1; k < n - 1; ++k) CHECK(std::abs(found(k, 1) - 0.5) < 1e-14);
+  CHECK(found(n - 1, 1) < 1e-13);
+  CHECK(orthonormal_recurrence(x, Vector::Constant(n, 3.0), 4, 1e-13).isApprox(found.topRows(4), 1e-15));
+  CHECK_THROWS(orthonormal_recurrence(x, Vector::Ones(2), 4, 1e-13), std::invalid_argument, "as many weights");
+}
+
 void test_refusals() {
   CHECK_THROWS(Recurrence(-0.5, 3, Normalization::raw), std::invalid_argument, "lam");
   CHECK_THROWS(Recurrence(std::nan(""), 3, Normalization::raw), std::invalid_argument, "lam");
@@ -134,6 +149,7 @@ int main() {
   test_weights_scale_each_degree();
   test_recurrences_of_inputs();
   test_substituted();
+  test_recurrence_of_a_distribution();
   test_refusals();
   return check::report("polynomial");
 }

@@ -134,12 +134,29 @@ class TestThreads:
         ],
     )
     def test_limit(self, monkeypatch, value, expected):
-        monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+        monkeypatch.setattr(_dispatch, "_counted", lambda *_: 4)
         if value is None:
             monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
         else:
             monkeypatch.setenv("OMP_NUM_THREADS", value)
         assert _dispatch.default_threads() == expected
+
+    def test_what_changes_is_counted_again(self, monkeypatch):
+        counted = joblib.cpu_count()
+        monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
+        assert _dispatch.processors() == _dispatch.processors() == counted
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+        assert _dispatch.processors() == 1
+        monkeypatch.delenv("LOKY_MAX_CPU_COUNT")
+        assert _dispatch.processors() == counted
+        if hasattr(os, "sched_setaffinity"):
+            before = os.sched_getaffinity(0)
+            try:
+                os.sched_setaffinity(0, {min(before)})
+                assert _dispatch.processors() == 1
+            finally:
+                os.sched_setaffinity(0, before)
+            assert _dispatch.processors() == counted
 
     def test_workers_of_joblib_share_the_processors(self):
         in_workers = joblib.Parallel(n_jobs=2)(

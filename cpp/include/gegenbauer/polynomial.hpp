@@ -80,4 +80,10 @@ class Recurrences {
   std::vector<std::int32_t> group_;  // of each input; none when all are alike
 };
 
+/// Recurrence of the polynomials that are orthonormal under a discrete distribution of nodes x, |x| <= 1, and weights
+/// w > 0 of any sum: x p_k = b_k p_{k+1} + a_k p_k + b_{k-1} p_{k-1}, by Stieltjes' procedure, each polynomial made
+/// orthogonal to the last one twice. Row k of the result holds (a_k, b_k), k < n; there are fewer rows where b_k falls
+/// to `resolution`, for then the distribution has no further node. Cost 14 flops a node and row.
+[[nodiscard]] Matrix orthonormal_recurrence(const Vector& x, const Vector& weights, Index n, double resolution);
+
 }  // namespace gegenbauer

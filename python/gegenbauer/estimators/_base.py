@@ -7,6 +7,7 @@ the :class:`~gegenbauer.TensorBasis`. Everything else is left to the functional 
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import math
 import sys
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 
@@ -109,6 +111,28 @@ class Pairs(Options):  # type: ignore[misc]
         return numbers and pair in self.options
 
 
+# Values of parameters that were found valid, by class and with their types, since 1 == 1.0 == True:
+# to look at them again takes longer than a prediction.
+_VALID: set[tuple[type, Any]] = set()
+_MOST_VALID = 1000
+
+
+def _typed(value: Any) -> Any:
+    """Return a value with its type, for a key; ValueError for one that may change."""
+    kind = type(value)
+    if kind is tuple:
+        return tuple(map(_typed, value))
+    if kind in (type(None), bool, int, float, str):
+        return kind, value
+    raise ValueError
+
+
+@functools.cache
+def _parameter_names(kind: type[InputEstimator]) -> tuple[str, ...]:
+    return tuple(super(InputEstimator, kind)._get_param_names())
+
+
+@functools.cache
 def _fitted_names(kind: type[InputEstimator]) -> frozenset[str]:
     """Return the attributes that fits set: those that classes of this library declare.
 
@@ -193,6 +217,26 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
                 )
         super().set_params(**params)
         return self
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return what scikit-learn reads from the signature at each call."""
+        return [*_parameter_names(cls)]
+
+    def _validate_params(self) -> None:
+        kind = type(self)
+        try:
+            key = kind, _typed(tuple(getattr(self, name) for name in _parameter_names(kind)))
+        except ValueError:
+            super()._validate_params()
+            return
+        if key in _VALID:
+            return
+        super()._validate_params()
+        if not get_config()["skip_parameter_validation"]:
+            if len(_VALID) >= _MOST_VALID:
+                _VALID.clear()
+            _VALID.add(key)
 
     # ---- what notebooks show ------------------------------------------------------
 
@@ -300,6 +344,8 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         Of a table of which all columns are one kind of floats, these look at each column, which of
         tens of thousands takes seconds; so they get the names of such a table, and its array.
         """
+        if not reset and isinstance(y, str) and self._is_as_fitted(X):
+            return X
         checks = {"dtype": FLOAT_DTYPES, "ensure_all_finite": False, **checks}
         if issparse(X):
             checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", **checks)
@@ -312,6 +358,15 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         if isinstance(y, str):
             return check_array(X.to_numpy(), input_name="X", estimator=self, **checks)
         return check_X_y(X.to_numpy(), y, estimator=self, **checks)
+
+    def _is_as_fitted(self, X: Any) -> bool:
+        """Return whether X is an array that scikit-learn's checks would return as it is."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.shape == (X.shape[0] or -1, getattr(self, "n_features_in_", -1))
+            and not hasattr(self, "feature_names_in_")
+        )
 
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse NaN and infinity with an error that names the columns."""

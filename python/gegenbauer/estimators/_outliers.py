@@ -81,11 +81,13 @@ def _without_codes(
     column: NDArray[Any], some: NDArray[np.float64], half: float
 ) -> tuple[float, float, float] | None:
     """Return the share and range of what lies between the ends, if these are codes; see above."""
+    above = int(some.searchsorted(some[0], "right"))  # where the lowest value ends
+    below = int(some.searchsorted(some[-1], "left"))  # and the highest one begins
     for ends in ((0,), (-1,), (0, -1)):
-        others = np.isin(some, some[[*ends]], invert=True)
-        if np.mean(others) < _SHARE_CODED or not others.any():
+        first, end = above if 0 in ends else 0, below if -1 in ends else some.size
+        if end - first < max(1, _SHARE_CODED * some.size):
             continue
-        some_low, some_high = some[others][[0, -1]]
+        some_low, some_high = some[first], some[end - 1]
         if not 0.5 * some_high - 0.5 * some_low < _PART_CODED * half:
             continue  # nor do all of them, which are costly to look at
         coded = [(column.min(), column.max())[end] for end in ends]

@@ -61,7 +61,9 @@ class Outside(NamedTuple):
             Returns which entries of these are.
         """
         places = np.flatnonzero(outside)
-        found = beyond(X[places]) if places.size else np.zeros((0, X.shape[1]), dtype=bool)
+        if not places.size:
+            return cls(len(X))
+        found = beyond(X[places])
         columns = {}
         for t in np.flatnonzero(found.any(axis=0)).tolist():
             row = int(places[int(found[:, t].argmax())])

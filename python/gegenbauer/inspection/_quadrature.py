@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._dispatch import core
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -79,25 +81,14 @@ def gauss_rule(nodes: Doubles, weights: Doubles, n_nodes: int) -> tuple[Doubles,
     low, high = float(nodes.min()), float(nodes.max())
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     x = (nodes - middle) / half if half > 0 else np.zeros_like(nodes)
-    diagonal, beside = [], []
-    root = np.sqrt(weights)
-    before, now = np.zeros_like(x), root / np.linalg.norm(root)
-    step = 0.0
-    for _ in range(n_nodes):
-        ahead = x * now - step * before
-        diagonal.append(float(now @ ahead))
-        ahead -= diagonal[-1] * now
-        ahead -= (now @ ahead) * now  # once more: of few nodes nothing but rounding is left
-        step = float(np.linalg.norm(ahead))
-        if step <= _RESOLUTION:
-            break
-        beside.append(step)
-        before, now = now, ahead / step
-    n = len(diagonal)
-    jacobi = np.diag(diagonal) + np.diag(beside[: n - 1], 1) + np.diag(beside[: n - 1], -1)
+    found = core.orthonormal_recurrence(x, np.ascontiguousarray(weights), n_nodes, _RESOLUTION)
+    n = len(found)
+    jacobi = np.zeros((n, n))
+    jacobi.flat[:: n + 1] = found[:, 0]
+    jacobi.flat[n :: n + 1] = found[:-1, 1]
     values, vectors = np.linalg.eigh(jacobi)
-    found = vectors[0] ** 2
-    return np.asarray((middle + half * values).clip(low, high)), np.asarray(found / found.sum())
+    shares = vectors[0] ** 2
+    return np.asarray((middle + half * values).clip(low, high)), np.asarray(shares / shares.sum())
 
 
 def _crossings(quantiles: Callable[[Doubles], Doubles], faces: Sequence[float]) -> list[float]:
