@@ -531,6 +531,8 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
                 f"{100 * part:.2g} per cent of its range (they lie in [{texts[0]}, {texts[1]}] of "
                 f"[{texts[2]}, {texts[3]}])"
             )
+        if not (found or clipped):
+            return
         given = [Message("pass `bounds`")] if "bounds" in self.get_params(deep=False) else []
         advice = Message(
             "The polynomials, which span the range, hardly distinguish such samples",
