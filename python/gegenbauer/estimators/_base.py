@@ -129,7 +129,7 @@ def _typed(value: Any) -> Any:
 
 @functools.cache
 def _parameter_names(kind: type[InputEstimator]) -> tuple[str, ...]:
-    return tuple(super(InputEstimator, kind)._get_param_names())
+    return tuple(BaseEstimator._get_param_names.__func__(kind))
 
 
 @functools.cache
@@ -221,10 +221,11 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """Return what scikit-learn reads from the signature at each call."""
-        return [*_parameter_names(cls)]
+        kind: Any = cls
+        return [*_parameter_names(kind)]
 
     def _validate_params(self) -> None:
-        kind = type(self)
+        kind: Any = type(self)
         try:
             key = kind, _typed(tuple(getattr(self, name) for name in _parameter_names(kind)))
         except ValueError:
@@ -294,7 +295,8 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
 
     def _unfitted(self) -> Self:
         """Return a copy without what was fitted, and with all else, as what a subclass keeps."""
-        return self._without(_fitted_names(type(self)))
+        kind: Any = type(self)
+        return self._without(_fitted_names(kind))
 
     def _become(self, other: Self) -> None:
         """Take over the state of an estimator of the same class, in one assignment."""
@@ -364,8 +366,8 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         return (
             type(X) is np.ndarray
             and X.dtype in (np.float64, np.float32)
-            and X.shape == (X.shape[0] or -1, getattr(self, "n_features_in_", -1))
-            and not hasattr(self, "feature_names_in_")
+            and X.shape == (X.shape[0] or -1, vars(self).get("n_features_in_"))
+            and "feature_names_in_" not in vars(self)
         )
 
     def _require_finite(self, X: NDArray[Any]) -> None:
