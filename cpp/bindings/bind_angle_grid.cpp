@@ -6,7 +6,7 @@ namespace gegenbauer::bindings {
 namespace {
 
 template <class Scalar>
-void bind_for(py::class_<AngleGrid>& grid) {
+void bind_angle_grid_of(py::class_<AngleGrid>& grid) {
   grid.def(
       "evaluate",
       [](const AngleGrid& self, const Array<Scalar>& x, const BoxMap* box, Array<double> values, int n_threads) {
@@ -27,8 +27,8 @@ void bind_angle_grid(py::module_& m) {
              return AngleGrid(std::move(steps), view(values, "values"), view(window, "window"));
            }),
            py::arg("steps"), py::arg("values").noconvert(), py::arg("window").noconvert());
-  bind_for<double>(grid);
-  bind_for<float>(grid);
+  bind_angle_grid_of<double>(grid);
+  bind_angle_grid_of<float>(grid);
 }
 
 }  // namespace gegenbauer::bindings

@@ -24,7 +24,7 @@ std::vector<Substitution> substitutions(const std::vector<double>& scales, const
 }
 
 template <class Scalar>
-void bind_for(py::module_& m) {
+void bind_moments_of(py::module_& m) {
   m.def(
       "accumulate_moments",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
@@ -66,8 +66,8 @@ void bind_moments(py::module_& m) {
         return without_gil(1, [&](const Control&) { return statistic_size(basis, n_targets, products); });
       },
       py::arg("basis"), py::arg("n_targets"), py::arg("target_products") = true);
-  bind_for<double>(m);
-  bind_for<float>(m);
+  bind_moments_of<double>(m);
+  bind_moments_of<float>(m);
   m.def(
       "assemble_moments",
       [](const TensorBasis& basis, Array<double> statistic, Array<double> gram, int n_threads) {

@@ -49,7 +49,7 @@ py::dict to_dict(const RidgeSolution& solution) {
 using RowScale = std::optional<Array<double>>;
 
 template <class Scalar>
-void bind_for(py::module_& m) {
+void bind_ridge_of(py::module_& m) {
   m.def(
       "solve_ridge",
       [](const TensorBasis& basis, const Array<Scalar>& x, const BoxMap* box, const Array<double>& y,
@@ -131,8 +131,8 @@ void bind_for(py::module_& m) {
 }  // namespace
 
 void bind_ridge(py::module_& m) {
-  bind_for<double>(m);
-  bind_for<float>(m);
+  bind_ridge_of<double>(m);
+  bind_ridge_of<float>(m);
   m.def(
       "solve_gram",
       [](Array<double> gram, Index n_terms, double gamma, bool penalize_constant, int n_threads) {
