@@ -6,7 +6,8 @@ import contextlib
 import datetime as dt
 import itertools
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ from gegenbauer._tensors import on_cpu
 from gegenbauer.errors import BeyondRangeError, NotNumbersError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     import numpy.typing as npt
 
@@ -38,11 +39,13 @@ __all__ = [
     "as_alphas",
     "as_matrix",
     "as_weights",
+    "check_callable",
     "check_choice",
     "check_flag",
     "check_integer",
     "check_number",
     "check_out",
+    "check_sequence",
     "check_threads",
     "naming_columns",
     "require_finite",
@@ -172,6 +175,25 @@ def check_choice(value: object, name: Name, choices: Collection[str]) -> str:
             )
         )
     return value
+
+
+def check_callable(value: Any, name: Name, wanted: str) -> None:
+    """Refuse what cannot be called; `wanted` is what it must be, in words."""
+    if not callable(value):
+        raise TypeError(Message("{} must be {}, got {}", setting(name), wanted, shown(value)))
+
+
+def check_sequence(value: Any, name: Name, wanted: str) -> list[Any]:
+    """Return the entries of a sequence, which `wanted` describes; a text is none."""
+    try:
+        found = None if isinstance(value, (str, bytes)) else [*value]
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(
+            Message("{} must be a sequence of {}, got {}", setting(name), wanted, shown(value))
+        )
+    return found
 
 
 def apart(*values: float) -> list[str]:
@@ -323,8 +345,8 @@ def require_plain(
     NotNumbersError
         When there are masked entries, dates, times, complex numbers or records.
     TypeError
-        When it is a dictionary, or a lazy table, which has no values yet; or a tensor that requires
-        gradients.
+        When it is a dictionary, a set or an iterator, or a lazy table, which has no values yet; or
+        a tensor that requires gradients.
     """
     if value is None or isinstance(value, (str, bytes)):
         return value
@@ -341,6 +363,14 @@ def _refuse_what_is_no_number(value: object, name: Name, wanted: str, *, times: 
             Message(
                 "{} must be an array or a table, got {}: make a table of it, "
                 "as pandas.DataFrame does",
+                name,
+                type(value).__name__,
+            )
+        )
+    if isinstance(value, (AbstractSet, Iterator)):
+        raise TypeError(
+            Message(
+                "{} must be an array or a table, got {}: make a list of it",
                 name,
                 type(value).__name__,
             )
@@ -403,6 +433,10 @@ def _unreadable(values: Any) -> tuple[int, Any, Exception] | None:
     return None
 
 
+def _ragged(name: Name) -> Message:
+    return Message("{} must be rectangular, got rows of unequal length", name)
+
+
 def _advice(entry: object, text: str | Ways | None = None) -> str | Ways:
     if isinstance(entry, bytes):
         return "make text of bytes by .decode(), or leave the column out"
@@ -439,7 +473,17 @@ def naming_columns(value: Any, name: Name, *, text: str | Ways | None = None) ->
             try:
                 array = np.asarray(value)
             except (TypeError, ValueError):
+                if isinstance(value, (list, tuple)):
+                    raise ValueError(_ragged(name)) from None
                 raise error from None
+            if array.ndim == 0 and not hasattr(value, "toarray"):
+                raise type(error)(
+                    Message(
+                        "{} must be an array of shape (n_samples, n_features), got {}",
+                        name,
+                        shown(value),
+                    )
+                ) from None
             columns = enumerate(array.T if array.ndim == 2 else [array] if array.ndim == 1 else [])
         else:
             columns = ((f"{at} ({label!r})", values) for at, (label, values) in enumerate(columns))
@@ -522,9 +566,7 @@ def as_matrix(
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError(
-            Message("{} must be rectangular, got rows of unequal length", name)
-        ) from None
+        raise ValueError(_ragged(name)) from None
     require_no_text(array, name)
     if array.dtype == object and array.ndim:
         with naming_columns(value, name):

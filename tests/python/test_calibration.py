@@ -251,3 +251,12 @@ def test_reach_of_several_classes():
     bound = make.scale * make.reach * (1 + 1e-5) + np.ptp(make.bias)
     assert (np.ptp(np.log(P), axis=1) <= bound).all()
     assert_allclose(make(far + 1e3), P, rtol=1e-6)  # differences alone count
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("size", [1e14, 1e17, 1e25, 1e50])
+def test_large_weights(n_classes, size):
+    """The penalty of the biases is lost beside them, and with it what holds their sum."""
+    F, codes, weights = scores(60, n_classes)
+    whole = fit_probabilities(F, codes, 1e10 * weights)(F)
+    assert_allclose(fit_probabilities(F, codes, size * weights)(F), whole, rtol=1e-6)

@@ -421,3 +421,27 @@ def test_a_checkpoint_has_the_name_that_was_given(models, monkeypatch, capsys):
     )
     Path("c.st").write_bytes(Path("c.st").read_bytes()[:-8])
     assert run(capsys, *options, "--checkpoint=c.st")[1].startswith("error: --checkpoint c.st: ")
+
+
+def test_a_report_advises_nothing_that_it_lacks(models, monkeypatch, capsys):
+    """It has no --task, which a command that learns has."""
+    monkeypatch.chdir(models)
+    table = pd.read_csv("t.csv")
+    table["word"] = "a"
+    table.to_csv("words.csv", index=False)
+    code, text = run(capsys, "report", "fit.st", "words.csv", "--out=p.html", "--target=word")
+    assert code == 3
+    assert text == (
+        "error: column 'word' holds text, such as 'a', and regression needs numbers; choose "
+        "another --target\n"
+    )
+    code, text = run(capsys, "fit", "words.csv", "--target=word", "--task=regression")
+    assert text.endswith("needs numbers; use --task classification, or choose another --target\n")
+
+
+def test_one_row_is_no_table_to_choose_by(models, monkeypatch, capsys):
+    monkeypatch.chdir(models)
+    Path("one.csv").write_text("a,y\n1,2.5\n")
+    assert run(capsys, "tune", "one.csv", "--target=y") == (
+        3, "error: 1 row will not do to choose a model, which leaves rows out; add rows\n"
+    )  # fmt: skip

@@ -228,7 +228,7 @@ class TestRegressor:
         ):
             model = GegenbauerRegressor(**options).fit(*chunked(*rows))
         assert model.n_out_of_range_ == outside > 0
-        with pytest.raises(StreamError, match=r"partition .: .* samples lie outside"):
+        with pytest.raises(StreamError, match=r"partition . \(rows .*\): .* samples lie outside"):
             GegenbauerRegressor(**options, out_of_range="error").fit(*chunked(*rows))
 
 
@@ -378,7 +378,7 @@ class TestClassifier:
         model.partial_fit(dX, dy)
         assert model.classes_.tolist() == classes
         assert model.n_samples_seen_ == 2 * N
-        with pytest.raises(StreamError, match=r"partition .: y holds the label"):
+        with pytest.raises(StreamError, match=r"partition . \(rows .*\): y holds the label"):
             GegenbauerClassifier(n_terms=10).partial_fit(dX, dy, ["low", "top"])
 
 
@@ -650,13 +650,15 @@ class TestSearch:
             GegenbauerRegressorCV(n_terms=3).fit(*chunked(X[:1], y[:1]))
         with pytest.raises(ValueError, match="at least two classes"):
             GegenbauerClassifierCV(n_terms=3).fit(dX, da.ones_like(dl, dtype=int))
-        with pytest.raises(StreamError, match=r"partition .: .*GegenbauerRegressorCV for real"):
+        with pytest.raises(
+            StreamError, match=r"partition . \(row .*\): .*GegenbauerRegressorCV for real"
+        ):
             GegenbauerClassifierCV(n_terms=3).fit(dX, dy)
         with pytest.raises(ValueError, match="cv"):
             GegenbauerRegressorCV(cv=1).fit(dX, dy)
         X = X.copy()
         X[400, 1] = np.nan
-        with pytest.raises(StreamError, match="partition 3: Input X contains NaN"):
+        with pytest.raises(StreamError, match=r"partition 3 \(row .*\): Input X contains NaN"):
             GegenbauerRegressorCV(n_terms=3).fit(unequal(X)[0], dy)
 
 
@@ -689,7 +691,9 @@ class TestErrors:
         with pytest.raises(ValueError, match=f"X has 8 partitions and {name} 2"):
             GegenbauerRegressor(n_terms=4).fit(dX, **given)
         given[name] = unknown(abs(dy).rechunk(((130, 130, 100, 160, 130, 130, 130, 90),)))
-        with pytest.raises(StreamError, match=f"partition [23]: X has 130 rows and {name} 1[06]0"):
+        with pytest.raises(
+            StreamError, match=rf"partition [23] \(rows .*\): X has 130 rows and {name} 1[06]0"
+        ):
             GegenbauerRegressor(n_terms=4).fit(dX, **given)
 
     def test_y_in_memory(self, rows):
@@ -719,7 +723,10 @@ class TestErrors:
         X, y = rows
         X = X.copy()
         X[400, 1] = np.nan
-        text = r"partition 3: Input X contains NaN. Found in column 1 \(first in row 10\)"
+        text = (
+            r"partition 3 \(rows 390 to 519\): Input X contains NaN. Found in column 1 "
+            r"\(first in row 10 of the partition\)"
+        )
         model = GegenbauerRegressor(n_terms=20)
         with pytest.raises(StreamError, match=text):
             model.fit(*chunked(X, y))
@@ -729,6 +736,28 @@ class TestErrors:
             GegenbauerRegressor(n_terms=20).fit(X, y)
         with pytest.raises(StreamError, match="partition 2: Input X contains NaN"):
             GegenbauerFeatures().fit(X)
+
+    def test_rows_of_a_dataframe_are_those_of_a_partition(self, rows):
+        """How many stand before it is not known."""
+        X, y = rows
+        y = y.copy()
+        y[400] = np.nan
+        dX, dy = framed(X, y)
+        text = r"^partition 2: Input y contains NaN, first in row \d+ of the partition; 1 of its"
+        with pytest.raises(StreamError, match=text):
+            GegenbauerRegressor(n_terms=4).fit(dX, dy)
+        X = X.copy()
+        X[400, 1] = np.inf
+        text = r"^a partition of X: .* \(first in row \d+ of the partition\)"
+        for take in (chunked, framed):
+            model = GegenbauerRegressor(n_terms=4).fit(*take(*rows))
+            with pytest.raises(StreamError, match=text):
+                model.predict(take(X, rows[1])[0]).compute()
+
+    @pytest.mark.parametrize("kind", [GegenbauerRegressor, GegenbauerClassifierCV])
+    def test_targets_that_are_missing(self, rows, kind):
+        with pytest.raises(ValueError, match=r"^This Gegenbauer.* requires y to be passed, but"):
+            kind(n_terms=4).fit(chunked(*rows)[0], None)
 
     def test_parameters_are_checked_before_any_work(self, rows):
         dX, dy = chunked(*rows)
@@ -874,7 +903,7 @@ class TestCluster:
         X[400, 1] = np.nan
         with pytest.raises(StreamError) as caught:
             GegenbauerRegressor(n_terms=20, client=two).fit(*chunked(X, y))
-        assert str(caught.value).startswith("partition 3: Input X contains NaN.")
+        assert str(caught.value).startswith("partition 3 (rows 390 to 519): Input X contains NaN.")
         assert isinstance(caught.value, ValueError)
 
     def test_a_task_has_one_thread(self, two, rows):

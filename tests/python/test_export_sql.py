@@ -158,7 +158,7 @@ def test_refuses_what_does_not_fit():
         to_sql(model, names=["a b", "A b"])
     assert '"Ä"' in to_sql(model, names=["ä", "Ä"])  # two columns to DuckDB as well
     for names in ("ab", ["a", None], [1, 2]):
-        with pytest.raises(TypeError, match="`names` must be a list of texts, got"):
+        with pytest.raises(TypeError, match="`names` must be a sequence of texts, got"):
             to_sql(model, names=names)
     with pytest.raises(ValueError, match="character 0"):
         to_sql(model, names=["a", "b\0"])

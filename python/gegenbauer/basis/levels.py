@@ -10,7 +10,13 @@ import numpy as np
 from gegenbauer._dispatch import core
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Message
-from gegenbauer._validation import as_matrix, check_flag, check_integer, check_number
+from gegenbauer._validation import (
+    as_matrix,
+    check_flag,
+    check_integer,
+    check_number,
+    check_sequence,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +81,10 @@ class Levels:
     category: bool = True
 
     def __post_init__(self) -> None:
-        found = tuple(check_number(p, "shares", minimum=0) for p in self.shares)
+        found = tuple(
+            check_number(p, "shares", minimum=0)
+            for p in check_sequence(self.shares, "shares", "shares of levels")
+        )
         total = sum(found)
         if not total > 0:
             raise ValueError(Message("`shares` must have a positive sum, one share a level"))
@@ -196,7 +205,7 @@ class Levels:
 
 def check_levels(levels: Iterable[Levels | None]) -> tuple[Levels | None, ...]:
     """Return the levels of all inputs, None for those that have none."""
-    found = tuple(levels)
+    found = tuple(check_sequence(levels, "levels", "Levels or None, one for each input"))
     for entry in found:
         if entry is not None and not isinstance(entry, Levels):
             raise TypeError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
 
-__all__ = ["InputScaling", "check_scaling"]
+__all__ = ["InputScaling", "check_domain", "check_scaling"]
 
 # Relative spacing of the coarsest numbers that are taken
 _COARSEST = float(np.finfo(np.float32).eps)
@@ -115,7 +115,7 @@ class InputScaling:
             raise ValueError(
                 Message("`lower` must not exceed `upper`, but does in column {}", column)
             )
-        self.domain = _check_domain(domain)
+        self.domain = check_domain(domain)
         self.clip = check_flag(clip, "clip")
         half_range = 0.5 * self.upper - 0.5 * self.lower
         if constant is None:
@@ -568,7 +568,8 @@ def _pieces(warping: tuple[Doubles, Doubles] | None) -> tuple[Doubles, Doubles, 
     return shares[:-1], values[:-1], np.diff(values) / np.diff(shares)
 
 
-def _check_domain(domain: object) -> tuple[float, float]:
+def check_domain(domain: object) -> tuple[float, float]:
+    """Return the ends of a domain, of which there are two."""
     try:
         low, high = (float(edge) for edge in domain)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):

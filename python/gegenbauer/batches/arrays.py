@@ -147,7 +147,9 @@ class ArrayBatches(FormerNames):
             for name, values in arrays.items()
             if values is not None
         }
-        if "y" not in self._arrays:
+        if X is None:
+            raise ValueError("X must hold the inputs of the samples, got None")
+        if y is None:
             raise ValueError("y must hold the targets of the rows of X, got None")
         shape = self._arrays["X"].shape
         if len(shape) != 2:

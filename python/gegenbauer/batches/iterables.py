@@ -104,13 +104,15 @@ class _Reader:
         return item
 
 
-def as_batches(value: Any) -> ArrayBatches | TableBatches | _IterableBatches:
+def as_batches(value: Any, name: str = "batches") -> ArrayBatches | TableBatches | _IterableBatches:
     """Return a source of batches as it is, and make one of any iterable of (X, y).
 
     Parameters
     ----------
     value : ArrayBatches, TableBatches or iterable
         A source, or something that yields tuples (X, y) or (X, y, sample_weight).
+    name : str, default="batches"
+        What the argument is called, for errors.
 
     Returns
     -------
@@ -151,4 +153,4 @@ def as_batches(value: Any) -> ArrayBatches | TableBatches | _IterableBatches:
         advice = "pass ArrayBatches(X, y), which takes memory maps, too"
     elif isinstance(value, Iterable) and not isinstance(value, (Mapping, set, frozenset)):
         return _IterableBatches(value)
-    raise TypeError(f"batches must be a source of rows, got {type(value).__name__}: {advice}")
+    raise TypeError(f"{name} must be a source of rows, got {type(value).__name__}: {advice}")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from gegenbauer._messages import Message, Ways
 from gegenbauer.batches.column_types import (
     TEXT,
     TRUTH,
@@ -36,6 +37,7 @@ from gegenbauer.cli.messages import (
     quoted,
     refused,
 )
+from gegenbauer.cli.parameters import in_options
 from gegenbauer.errors import Rows, StreamError
 
 if TYPE_CHECKING:
@@ -63,6 +65,11 @@ __all__ = [
 MAX_CLASSES = 20
 
 _MIN_ROWS_A_CLASS = 5
+
+# Ways out for a target whose values are no classes
+_OF_NUMBERS = Ways(
+    "", "choose another `target`", "use `as_labels=False` if they are numbers", last=", or "
+)
 
 
 @dataclass(frozen=True)
@@ -373,11 +380,21 @@ def refuse_mistake(name: str, foreign: Found, n_rows: int) -> None:
         Some, but less than half of the values are no numbers.
     """
     if foreign.where is not None and 2 * foreign.n < n_rows:
-        raise DataError(
+        raise _unsuited(
             f"column {quoted(name)} holds numbers but for {quoted(foreign.value)} in "
-            f"{data_rows(foreign.where)}{'' if foreign.n == 1 else f' and {foreign.n - 1} more'}; "
-            "make all of them numbers, or give --task classification if they are names of classes"
+            f"{data_rows(foreign.where)}{'' if foreign.n == 1 else f' and {foreign.n - 1} more'}",
+            Ways(
+                "",
+                "make all of them numbers",
+                "give `as_labels=True` if they are names of classes",
+                last=", or ",
+            ),
         )
+
+
+def _unsuited(report: str, ways: Ways) -> DataError:
+    """Return the error of a target, with the ways out that this command has options for."""
+    return DataError(in_options(Message("{}", report, ways=ways, joint="; ")))
 
 
 def choose_task(
@@ -431,20 +448,20 @@ def choose_task(
 def _require_suited(seen: ColumnSummary, who: str, task: Task) -> None:
     if task == Task.regression:
         if seen.kind == "text":
-            raise DataError(
-                f"{who} holds text, such as {quoted(seen.first)}, and regression needs numbers; "
-                "use --task classification"
+            raise _unsuited(
+                f"{who} holds text, such as {quoted(seen.first)}, and regression needs numbers",
+                Ways("", "use `as_labels=True`", "choose another `target`", last=", or "),
             )
         return
     if seen.fraction is not None:
-        raise DataError(
-            f"{who} holds decimal numbers, such as {seen.fraction:g}, which are no classes; use "
-            "--task regression"
+        raise _unsuited(
+            f"{who} holds decimal numbers, such as {seen.fraction:g}, which are no classes",
+            Ways("", "use `as_labels=False`", "choose another `target`", last=", or "),
         )
     if seen.n_values is None:
-        raise DataError(
-            f"{who} holds more than {MAX_COUNTED} different values, so they are no classes; "
-            "choose another --target, or use --task regression if they are numbers"
+        raise _unsuited(
+            f"{who} holds more than {MAX_COUNTED} different values, so they are no classes",
+            _OF_NUMBERS,
         )
     if seen.n_values == 1:
         raise DataError(
@@ -452,7 +469,8 @@ def _require_suited(seen: ColumnSummary, who: str, task: Task) -> None:
             "needs at least two: choose another --target, or add rows of another class"
         )
     if seen.n_values == seen.n_rows > 2:
-        raise DataError(
+        raise _unsuited(
             f"{who} holds a different value in each of its {seen.n_rows} rows, so they are no "
-            "classes; choose another --target, or use --task regression if they are numbers"
+            "classes",
+            _OF_NUMBERS,
         )

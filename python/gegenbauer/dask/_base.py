@@ -17,7 +17,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer.dask.levels import category_columns, find_levels
-from gegenbauer.dask.partitions import Partitions, gather, is_frame, is_ours, require_inputs
+from gegenbauer.dask.partitions import (
+    Partitions,
+    gather,
+    is_frame,
+    is_ours,
+    naming,
+    require_inputs,
+)
 from gegenbauer.errors import stacklevel
 from gegenbauer.estimators._mixed_inputs import MixedInputs
 from gegenbauer.estimators._targets import checked_sample_weight
@@ -243,7 +250,8 @@ class _Call(NamedTuple):
 
 
 def _on_rows(X: Any, call: _Call, empty: NDArray[Any]) -> Any:
-    values = call(X) if len(X) else empty
+    with naming("a partition of X"):
+        values = call(X) if len(X) else empty
     return _framed(values, X, call.names) if is_frame(X) else values
 
 
@@ -259,6 +267,11 @@ class Supervised(OnDask):
 
     def _targets(self, y: Any) -> Any:
         """Return y in the form that the tasks take."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
         return y
 
     def _rows_of_weight(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
@@ -312,7 +325,7 @@ class Classes(Supervised):
     def _targets(self, y: Any) -> Any:
         shape: tuple[Any, ...] = getattr(y, "shape", ())
         if len(shape) != 2 or shape[1] != 1:
-            return y
+            return super()._targets(y)
         # as in memory, but once, and here rather than in every task
         warnings.warn(
             f"A column-vector y was passed when a 1d array was expected: pass "

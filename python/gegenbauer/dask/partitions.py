@@ -14,12 +14,12 @@ from sklearn.utils.validation import _num_samples
 
 from gegenbauer._messages import Message
 from gegenbauer._validation import require_plain
-from gegenbauer.errors import StreamError, message_of
+from gegenbauer.errors import Rows, StreamError, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Partitions", "gather", "is_frame", "is_ours", "require_inputs"]
+__all__ = ["Partitions", "gather", "is_frame", "is_ours", "naming", "require_inputs"]
 
 # Results that one task merges. A tree of twos would be the shortest for the network, one of eights
 # has the fewest tasks: see bench/dask_overhead.py.
@@ -132,18 +132,27 @@ class Partitions(NamedTuple):
     X: Any
     y: Any
     weight: Any
+    where: str
 
     @classmethod
     def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> list[Partitions]:
         """Take collections apart, which must fit each other."""
         require_inputs(X)
         parts = [_delayed(X)]
+        where = [f"partition {k}" for k in range(len(parts[0]))]
+        sizes = _sizes(X)
+        if sizes is not None:
+            ends = np.cumsum((0, *sizes)).astype(int).tolist()
+            where = [
+                f"{name} ({Rows('', start, max(start, end - 1))})"
+                for name, start, end in zip(where, ends, ends[1:], strict=False)
+            ]
         for name, other in (("y", y), ("sample_weight", sample_weight)):
             if other is None or np.isscalar(other):
                 parts.append([other] * len(parts[0]))
             else:
                 parts.append(_delayed(_beside(X, other, name)))
-        return [cls(*row) for row in zip(range(len(parts[0])), *parts, strict=True)]
+        return [cls(*row) for row in zip(range(len(parts[0])), *parts, where, strict=True)]
 
     def check(self) -> bool:
         """Return whether there are samples; refuse parts of different length."""
@@ -162,18 +171,21 @@ class Partitions(NamedTuple):
 
 
 @contextmanager
-def _naming(number: int) -> Iterator[None]:
-    """Let errors name the partition in which they arose."""
+def naming(where: str) -> Iterator[None]:
+    """Let errors name the partition in which they arose, from whose beginning rows are counted."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise StreamError(message_of(error), f"partition {number}") from None
+        reason = message_of(error).with_rows(
+            lambda rows: Rows("the partition", rows.first, rows.last)
+        )
+        raise StreamError(reason, where) from None
 
 
 def _on_partition(task: Callable[..., Any], common: Any, *rows: Any) -> Any:
     """Do a task on a partition; None if it has no samples."""
     part = Partitions(*rows)
-    with _naming(part.number):
+    with naming(part.where):
         return task(common, part) if part.check() else None
 
 
@@ -218,7 +230,9 @@ def gather(
         raise ValueError(
             Message("`client` must not be asynchronous, since fit returns when it is done")
         )
-    keys = [part.X.key for part in rows] + [getattr(p, "key", p) for r in rows for p in r[2:]]
+    keys = [part.X.key for part in rows] + [
+        getattr(p, "key", p) for r in rows for p in (r.y, r.weight)
+    ]
     token = dask.base.tokenize(name, common, keys)
     on_partition = dask.delayed(functools.partial(_on_partition, task), pure=True)
     merge_some = dask.delayed(functools.partial(_merged, merge), pure=True)

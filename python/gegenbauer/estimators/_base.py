@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, va
 from gegenbauer._dispatch import processors
 from gegenbauer._locks import exclusive
 from gegenbauer._memory import require_memory
-from gegenbauer._messages import Message, Ways
+from gegenbauer._messages import Message, Setting, Ways
 from gegenbauer._renamed import NEW_NAMES, FormerNames
 from gegenbauer._rows import row
 from gegenbauer._tables import columns_of
@@ -600,7 +600,7 @@ def box_of(
     bounds: Any, n_features: int, *, domain: tuple[float, float], clip: bool
 ) -> InputScaling:
     """Return the box of bounds that a user gives."""
-    bounds = require_plain(bounds, "bounds")
+    bounds = require_plain(bounds, Setting("bounds"))
     try:
         ends = np.asarray(bounds, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -164,9 +164,9 @@ def announced_classes(classes: Any, name: str) -> NDArray[Any]:
     labels = np.asarray(classes)
     if labels.ndim != 1:
         raise ValueError(Message("`classes` must be a sequence of labels, got {!r}", classes))
-    if not isinstance(classes, np.ndarray):  # which might have turned numbers into text
-        plain_labels(np.array([*classes], dtype=object), name)
-    return np.unique(plain_labels(labels, name))
+    # as they came, since an array might turn numbers into text
+    plain_labels(np.array([*classes], dtype=object), name, "classes")
+    return np.unique(plain_labels(labels, name, "classes"))
 
 
 def _require_columns(classes: NDArray[Any], names: NDArray[Any]) -> None:

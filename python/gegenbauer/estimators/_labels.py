@@ -34,13 +34,13 @@ __all__ = [
 ]
 
 
-def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
+def plain_labels(y: NDArray[Any], name: str, argument: str = "y") -> NDArray[Any]:
     """Return labels of dtype object as str objects, ints, bools or floats; others as they are.
 
-    scikit-learn takes such an array for labels only if it holds str.
+    scikit-learn takes such an array for labels only if it holds str. ``name`` is the estimator's.
     """
     if y.dtype.kind == "S":
-        raise ValueError(f"Unknown label type: bytes. {_expected_labels(y, name)}")
+        raise ValueError(f"Unknown label type: bytes. {_expected_labels(y, name, argument)}")
     if y.dtype.kind not in "OT":  # object, and NumPy's variable-width strings
         return y
     values = y.ravel().tolist()
@@ -51,7 +51,7 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
                 "Unknown label type: missing labels, {} are missing. Remove these samples, or fill "
                 "them in. {}",
                 places_of(missing),
-                _expected_labels(y, name),
+                _expected_labels(y, name, argument),
             )
         )
     if all(isinstance(value, str) for value in values):
@@ -62,7 +62,7 @@ def plain_labels(y: NDArray[Any], name: str) -> NDArray[Any]:
             return plain
     types = ", ".join(sorted({type(value).__name__ for value in values}))
     raise ValueError(
-        f"Unknown label type: objects of the types {types}. {_expected_labels(y, name)}"
+        f"Unknown label type: objects of the types {types}. {_expected_labels(y, name, argument)}"
     )
 
 
@@ -124,10 +124,10 @@ def counterpart(name: str, kind: str) -> str:
     return f"Gegenbauer{kind}{'CV' if name.endswith('CV') else ''}"
 
 
-def _expected_labels(y: NDArray[Any], name: str) -> str:
+def _expected_labels(y: NDArray[Any], name: str, argument: str = "y") -> str:
     return (
         f"{name} expects class labels (int, bool, str, or object of these) or a table of 0 and "
-        f"1 (multilabel); got {describe_labels(y)}."
+        f"1 (multilabel); got {describe_labels(y, argument)}."
     )
 
 
@@ -141,12 +141,12 @@ def indicator_columns(y: NDArray[Any], name: str) -> NDArray[np.bool_]:
     return np.asarray(y, dtype=bool)
 
 
-def describe_labels(y: NDArray[Any]) -> str:
-    """Describe which dtype and which values y has, for an error."""
+def describe_labels(y: NDArray[Any], argument: str = "y") -> str:
+    """Describe which dtype and which values y, or what else holds labels, has, for an error."""
     seen = dict.fromkeys(np.asarray(y).ravel().tolist())
     listed = ", ".join(shown(value) for value in list(seen)[:MAX_LISTED])
     more = "" if len(seen) <= MAX_LISTED else f", ... ({len(seen)} different values)"
-    return f"y of dtype {y.dtype} and shape {y.shape} with the values {listed}{more}"
+    return f"{argument} of dtype {y.dtype} and shape {y.shape} with the values {listed}{more}"
 
 
 def apply_class_weight(

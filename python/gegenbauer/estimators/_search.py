@@ -68,8 +68,9 @@ __all__ = ["SearchEstimator"]
 # than half is never taken for that
 _LUCK, _LUCK_OF_ONE = 6.0, 2.0
 
-# Weights count samples; where the largest is smaller, what is divided by them overflows
-_LEAST_WEIGHT = 1e-50
+# Weights count samples; where the largest is beyond these, products of them, or what is divided by
+# them, overflow
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-50, 1e50
 
 
 class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
@@ -260,10 +261,11 @@ class SearchEstimator(CallbackSupportMixin, BestModel):  # type: ignore[misc]
 
     @staticmethod
     def _look_at_weights(given: Doubles) -> None:
-        """Refuse weights that are tiny, and warn of light ones."""
-        if given.max() < _LEAST_WEIGHT:
+        """Refuse weights that are tiny or huge, and warn of light ones."""
+        if not _LEAST_WEIGHT <= given.max() <= _MOST_WEIGHT:
+            bound = "at most" if given.max() < 1.0 else "as large as"
             raise ValueError(
-                f"sample_weight is at most {given.max():.3g}, so that squares and reciprocals "
+                f"sample_weight is {bound} {given.max():.3g}, so that products and reciprocals "
                 "of the weights leave float64: scale the weights so that they average one"
             )
         warn_of_light(given, given.size)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import require_plain
+from gegenbauer._validation import require_plain, shown
 from gegenbauer.errors import message_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,14 @@ def make_splits(cv: Any, X: Any, y: Any, used: Places, groups: Any, *, classifie
         return None
     if isinstance(cv, type):
         raise TypeError(Message("`cv` must be a splitter, not a class: write {}(...)", cv.__name__))
+    if isinstance(cv, (str, bytes)):  # which have a split() of their own
+        raise TypeError(
+            Message(
+                "`cv` must be a number of folds, a splitter, or pairs (training samples, test "
+                "samples); got {}",
+                shown(cv),
+            )
+        )
     pairs = cv
     if isinstance(cv, Integral) or hasattr(cv, "split"):
         splitter = check_cv(cv, y, classifier=classifier)

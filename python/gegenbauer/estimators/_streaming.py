@@ -597,7 +597,7 @@ class StreamEstimator(SolvedEstimator):
         empty = type(self.statistics_)(
             self.basis_, self.statistics_.n_outputs, scaling=self.scaling_
         )
-        for batch in as_batches(held_out).start():
+        for batch in as_batches(held_out, "held_out").start():
             if _num_samples(batch.X):
                 try:
                     X, y, weight, places = judge._rows_of_batch(

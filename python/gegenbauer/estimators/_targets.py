@@ -158,7 +158,8 @@ class TargetEstimator(InputEstimator):
                     X, y, reset=reset, multi_output=True, y_numeric=self._y_is_numeric
                 )
         except (TypeError, ValueError):
-            _require_present(y, "y")  # in better words, and before X
+            _require_shape_of_targets(X, y)  # in better words, and before X
+            _require_present(y, "y")
             raise
         self._require_finite(X)
         weight = checked_sample_weight(sample_weight, X.shape[0])
@@ -208,6 +209,16 @@ class TargetEstimator(InputEstimator):
         """Return the outputs (S, K), or (S,) for a single one."""
         raise NotImplementedError
 
+    def _checked_for_score(
+        self, X: Any, y: Any, sample_weight: Any, wanted: str = "real numbers"
+    ) -> tuple[Any, NDArray[np.float64] | None]:
+        """Return y and the weights of a score, which scikit-learn takes as they come."""
+        check_is_fitted(self)
+        y = require_plain(y, "y", wanted=wanted)
+        X = require_plain(X, "X")
+        _require_shape_of_targets(X, y)
+        return y, checked_sample_weight(sample_weight, _num_samples(X))
+
 
 class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: ignore[misc]
     """Real targets, as they are."""
@@ -236,9 +247,9 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
             with np.errstate(over="ignore"):
                 values = values.astype(np.float64)
         else:
-            return y
+            return y if y is None else values
         _require_present(values, "y")  # numbers beyond float64 are infinite now
-        return y
+        return values
 
     def _encode_targets(
         self,
@@ -292,9 +303,8 @@ class RealTargets(MultiOutputMixin, RegressorMixin, TargetEstimator):  # type: i
         ValueError
             As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
         """
-        y = require_plain(y, "y")
-        sample_weight = require_plain(sample_weight, "sample_weight")
-        return float(super().score(X, y, sample_weight))
+        y, weight = self._checked_for_score(X, y, sample_weight)
+        return float(super().score(X, y, weight))
 
 
 class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
@@ -484,9 +494,8 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
         ValueError
             As :meth:`predict`; or y or sample_weight holds masked entries, dates or times.
         """
-        y = require_plain(y, "y", wanted="labels (int, bool or str)")
-        sample_weight = require_plain(sample_weight, "sample_weight")
-        return float(super().score(X, y, sample_weight))
+        y, weight = self._checked_for_score(X, y, sample_weight, "labels (int, bool or str)")
+        return float(super().score(X, y, weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -525,6 +534,25 @@ def checked_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.floa
             Message("sample_weight must not be negative; got {:g} in {}.", weight[at], row(at))
         )
     return weight
+
+
+def _require_shape_of_targets(X: Any, y: Any) -> None:
+    """Refuse a y that has not one entry, or one row, for each sample of X."""
+    if y is None:
+        return  # which scikit-learn refuses
+    try:
+        shape, of_X = np.shape(y), np.shape(X)
+    except ValueError:  # ragged
+        return
+    if len(of_X) != 2:
+        return  # which is reported in scikit-learn's words
+    if len(shape) not in (1, 2):
+        raise ValueError(
+            "y must have shape (n_samples,) or (n_samples, n_outputs), got "
+            f"{f'shape {shape}' if shape else shown(np.asarray(y).tolist())}"
+        )
+    if of_X[0] not in (0, shape[0]):
+        raise ValueError(f"X and y have inconsistent numbers of samples: {of_X[0]} and {shape[0]}")
 
 
 def _require_present(values: Any, name: str) -> None:

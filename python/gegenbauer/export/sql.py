@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gegenbauer._messages import Message, Ways
-from gegenbauer._validation import check_choice
+from gegenbauer._validation import check_choice, check_sequence
 from gegenbauer.export.description import Category, describe, require_no_errors
 from gegenbauer.export.precision import require_digits
 from gegenbauer.export.sql_answers import Answer, answers_of
@@ -109,8 +109,9 @@ def _columns(model: Model, names: Sequence[str] | None) -> list[str]:
     """Return the names of the columns, checked."""
     if names is None:
         names = [one.name for one in model.inputs]
-    if isinstance(names, str) or not all(isinstance(one, str) for one in names):
-        raise TypeError(Message("`names` must be a list of texts, got {!r}", names))
+    names = check_sequence(names, "names", "texts")
+    if not all(isinstance(one, str) for one in names):
+        raise TypeError(Message("`names` must be a sequence of texts, got {!r}", names))
     if len(names) != len(model.inputs):
         raise ValueError(
             Message("`names` must have {} entries, got {}", len(model.inputs), len(names))

@@ -99,8 +99,9 @@ class Explained:
         """Return the samples of a background as the model takes them."""
         try:
             found: npt.NDArray[Any] = self.estimator._samples_to_explain(background)
-        except ValueError as error:
-            raise ValueError(
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
                 Message("`background` must hold samples like those of the fit: {}", str(error))
             ) from error
         levels = spectrum_of(self.function).levels or (None,) * self.n_features

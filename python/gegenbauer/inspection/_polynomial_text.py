@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import check_integer, shortest
+from gegenbauer._validation import check_integer, check_sequence, shortest
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.inspection.models import terms_of
@@ -38,6 +38,7 @@ def input_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
     m = estimator.n_features_in_
     if names is None:
         names = getattr(estimator, "feature_names_in_", [f"x{t}" for t in range(m)])
+    names = check_sequence(names, "names", "texts")
     if len(names) != m:
         raise ValueError(Message("`names` must have {} entries, got {}", m, len(names)))
     found = [str(name) for name in names]

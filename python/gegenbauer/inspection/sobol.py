@@ -32,7 +32,7 @@ from gegenbauer._validation import (
 from gegenbauer.basis.input_functions import functions_of
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.levels import as_samples
-from gegenbauer.basis.scaling import InputScaling, check_scaling
+from gegenbauer.basis.scaling import InputScaling, check_domain, check_scaling
 from gegenbauer.basis.spectrum import Spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import CorrelatedInputsWarning, stacklevel
@@ -134,8 +134,7 @@ def term_sobol_indices(
     if not isinstance(basis, TensorBasis):
         raise TypeError(Message("`basis` must be a TensorBasis, got {}", type(basis).__name__))
     check_choice(distribution, "distribution", _NAMED)
-    if tuple(domain) not in ((0, 1), (-1, 1)):
-        raise ValueError(Message("`domain` must be (0, 1) or (-1, 1), got {!r}", domain))
+    domain = check_domain(domain)
     W = as_matrix(
         weights, "weights", n_rows=basis.n_terms, keep_float32=False, one_dimensional=True
     )  # fmt: skip

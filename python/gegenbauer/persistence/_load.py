@@ -115,5 +115,5 @@ def library_version(path: Any) -> str:
     import_safetensors()
     from safetensors import safe_open
 
-    with safe_open(path, framework="numpy") as file:
+    with safe_open(as_path(path), framework="numpy") as file:
         return str(file.metadata()["library_version"])

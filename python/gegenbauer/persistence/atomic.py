@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gegenbauer._messages import Message
+from gegenbauer._validation import setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,14 +25,15 @@ if sys.platform != "win32":
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 
 
-def as_path(path: Any) -> Path:
+def as_path(path: Any, name: str = "path") -> Path:
     """Return the name of a file as a path; refuse what is none."""
     try:
         return Path(os.fspath(path))
     except TypeError:
         raise TypeError(
             Message(
-                "`path` must be the name of a file, a str or a path; got {}",
+                "{} must be the name of a file, a str or a path; got {}",
+                setting(name),
                 type(path).__name__,
             )
         ) from None

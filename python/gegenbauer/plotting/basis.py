@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gegenbauer._messages import Message
-from gegenbauer._validation import check_integer
+from gegenbauer._messages import Message, Setting
+from gegenbauer._validation import as_matrix, check_integer
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.plotting._axes import get_axes
 
@@ -90,7 +90,8 @@ class BasisDisplay:
             raise ValueError(
                 Message("`feature` must be below {}, got {}", basis.n_features, feature)
             )
-        x = np.linspace(*domain, 401)
+        ends = as_matrix(domain, Setting("domain"), n_rows=2, n_columns=1, one_dimensional=True)
+        x = np.linspace(ends[0, 0], ends[1, 0], 401)
         spectrum = basis.spectrum._of_input(feature)
         one = TensorBasis(1, degree=degree, lam=basis.lam, spectrum=spectrum)
         return cls(x, one.evaluate(x[:, np.newaxis])).plot(ax=ax)

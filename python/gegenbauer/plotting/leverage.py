@@ -8,7 +8,7 @@ from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import check_integer
 from gegenbauer.plotting._axes import get_axes
-from gegenbauer.plotting.path import solved_by
+from gegenbauer.plotting.path import require_ridge_path, solved_by
 
 if TYPE_CHECKING:
     from gegenbauer._typing import Doubles
@@ -121,6 +121,7 @@ class LeverageDisplay:
 
     @classmethod
     def _of_path(cls, path: RidgePath, alpha: float, output: int) -> Self:
+        require_ridge_path(path)
         found = path.leave_one_out([alpha])
         output = check_integer(output, "output", minimum=0)
         if output >= path.n_outputs:

@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
+from gegenbauer._validation import as_alphas
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.inspection.models import expansion_of
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
@@ -85,6 +87,12 @@ def solved_by(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Ridge
         n_threads=estimator._n_threads(),
     )
     return path, float(alpha)
+
+
+def require_ridge_path(path: object) -> None:
+    """Refuse what is no `RidgePath`."""
+    if not isinstance(path, RidgePath):
+        raise TypeError(Message("`path` must be a RidgePath, got {}", type(path).__name__))
 
 
 class PathDisplay(FormerNames):
@@ -164,7 +172,8 @@ class PathDisplay(FormerNames):
 
     @classmethod
     def _of_path(cls, path: RidgePath, alphas: npt.ArrayLike) -> Self:
-        values = np.sort(np.asarray(alphas, dtype=np.float64))
+        require_ridge_path(path)
+        values = np.sort(as_alphas(alphas))
         weights = path.sample_weight
         squares = (path.leave_one_out(values).predictions - path.targets) ** 2
         left_out = np.average(squares.mean(axis=2), axis=1, weights=weights)

@@ -9,7 +9,7 @@ from sklearn.calibration import CalibrationDisplay, calibration_curve
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._messages import Message
-from gegenbauer._validation import check_choice, check_integer, require_plain
+from gegenbauer._validation import as_matrix, check_choice, check_integer, require_plain
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.plotting._axes import get_axes
 from gegenbauer.selection.calibration import expected_calibration_error
@@ -295,9 +295,15 @@ class ReliabilityDisplay(CalibrationDisplay):  # type: ignore[misc]  # scikit-le
         """
         n_bins = check_integer(n_bins, "n_bins", minimum=1)
         check_choice(strategy, "strategy", ("uniform", "quantile"))
-        y_true = require_plain(y_true, "y_true", wanted="outcomes")
-        y_prob = require_plain(y_prob, "y_prob")
-        outcomes, found = np.asarray(y_true, dtype=bool), np.asarray(y_prob, dtype=np.float64)
+        found = as_matrix(y_prob, "y_prob", n_columns=1, keep_float32=False, one_dimensional=True)[
+            :, 0
+        ]
+        outcomes = np.asarray(require_plain(y_true, "y_true", wanted="outcomes"), dtype=bool)
+        if outcomes.shape != found.shape:
+            raise ValueError(
+                f"y_true must have one outcome for each of the {found.size} entries of y_prob, got "
+                f"shape {outcomes.shape}"
+            )
         edges = np.linspace(0, 1, n_bins + 1)
         if strategy == "quantile":
             edges = np.quantile(found, edges)

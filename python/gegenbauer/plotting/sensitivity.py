@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
+from gegenbauer._validation import check_number
 from gegenbauer.estimators._search import SearchEstimator
 from gegenbauer.plotting._axes import error_name, errors_of, get_axes
 
@@ -137,7 +138,11 @@ class SensitivityDisplay(FormerNames):
                 )
             )
         tried = results["lam"].tolist()
-        value = estimator.lam_ if lam is None else float(lam)
+        value = (
+            estimator.lam_
+            if lam is None
+            else check_number(lam, "lam", minimum=-0.5, open_below=True)
+        )
         if value not in tried:
             raise ValueError(
                 Message("`lam` must be one of those that were tried, {}; got {!r}", tried, lam)

@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer._messages import Message
+from gegenbauer._validation import shown
 from gegenbauer.errors import message_of
 from gegenbauer.estimators._summary import fitted_summary
 from gegenbauer.inspection.models import expansion_of
-from gegenbauer.persistence.atomic import write_atomically
+from gegenbauer.persistence.atomic import as_path, write_atomically
 from gegenbauer.report._explanations import Explanations
 from gegenbauer.report._page import Page, draw
 from gegenbauer.report._scores import Judgement, judge, targets_of
@@ -74,7 +75,8 @@ def html_report(
     Raises
     ------
     TypeError
-        ``model`` is no regressor or classifier of this library.
+        ``model`` is no regressor or classifier of this library; ``out`` is no path, or ``target``
+        or ``title`` no text.
     sklearn.exceptions.NotFittedError
         It is not fitted.
     ValueError
@@ -104,6 +106,10 @@ def html_report(
     """
     expansion_of(model)
     check_is_fitted(model)
+    path = None if out is None else as_path(out, "out")
+    for name, text in (("target", target), ("title", title)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(Message("`{}` must be a text or None, got {}", name, shown(text)))
     _require_matplotlib()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -126,9 +132,9 @@ def html_report(
         for note in dict.fromkeys(notes):
             page.paragraph(f"{note[:1].upper()}{note[1:].rstrip('.')}.", note=True)
     html = page.html()
-    if out is not None:
+    if path is not None:
         # a link stays, and what it points at is replaced
-        write_atomically(Path(os.path.realpath(out)), html.encode())
+        write_atomically(Path(os.path.realpath(path)), html.encode())
     return html
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gegenbauer._messages import Message
+from gegenbauer._messages import Message, Setting
 from gegenbauer._validation import as_alphas, require_plain
 from gegenbauer.errors import BeyondRangeError
 from gegenbauer.selection.basis_search import PAPER_ALPHAS
@@ -62,7 +62,7 @@ def penalty_from_sums(
     BeyondRangeError
         All scores leave float64.
     """
-    require_plain(alphas, "alphas")
+    require_plain(alphas, Setting("alphas"))
     values = as_alphas(PAPER_ALPHAS if alphas is None else np.atleast_1d(alphas))
     coding, unit = statistics._in_units(coding)
     scores, weights, accurate = statistics._gcv(values, coding, penalize_constant, n_threads)

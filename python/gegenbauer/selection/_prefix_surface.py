@@ -15,6 +15,7 @@ from gegenbauer._validation import (
     as_alphas,
     as_matrix,
     as_weights,
+    check_callable,
     check_flag,
     check_threads,
     require_plain,
@@ -210,6 +211,7 @@ def prefix_surface(
             return np.asarray(np.average(squares, axis=1, weights=shares))
 
         loss = squared_error
+    check_callable(loss, "loss", "a function of predictions, which returns their losses")
 
     means = weighted_means(targets, root) if free else np.zeros(n_outputs)
     scaled = root[:, np.newaxis] * (targets - means)

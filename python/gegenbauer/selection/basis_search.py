@@ -16,11 +16,24 @@ import numpy as np
 
 from gegenbauer._messages import Message
 from gegenbauer._renamed import FormerNames, refuse_old_names
-from gegenbauer._validation import as_matrix, as_weights, check_integer, check_number
+from gegenbauer._validation import (
+    as_matrix,
+    as_weights,
+    check_integer,
+    check_number,
+    check_sequence,
+)
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.selection._leave_one_out import check_share
 from gegenbauer.selection._prefix_surface import prefix_surface
-from gegenbauer.selection.candidates import TRUSTED, Candidate, cut_off, no_finite_loss, widened
+from gegenbauer.selection.candidates import (
+    TRUSTED,
+    Candidate,
+    check_loss,
+    cut_off,
+    no_finite_loss,
+    widened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -175,15 +188,29 @@ def search_basis(
     >>> found.basis.n_terms, found.losses.shape
     (10, (2, 15, 65))
     """
+    check_loss(loss)
     data = as_matrix(X, "X")
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, data.shape[0])
     share = check_share(left_out_share, data.shape[0])
-    lam_grid = np.unique([check_number(v, "lams", minimum=-0.5, open_below=True) for v in lams])
-    sizes = np.unique([check_integer(v, "n_terms", minimum=1) for v in n_terms])
+    lam_grid = np.unique(
+        [
+            check_number(v, "lams", minimum=-0.5, open_below=True)
+            for v in check_sequence(lams, "lams", "numbers")
+        ]
+    )
+    sizes = np.unique(
+        [
+            check_integer(v, "n_terms", minimum=1)
+            for v in check_sequence(n_terms, "n_terms", "numbers of terms")
+        ]
+    )
     grid = np.unique(
-        [check_number(v, "alphas", minimum=0, open_below=True) for v in alphas]
-    )  # fmt: skip
+        [
+            check_number(v, "alphas", minimum=0, open_below=True)
+            for v in check_sequence(alphas, "alphas", "numbers")
+        ]
+    )
     for name, values in (("lams", lam_grid), ("n_terms", sizes), ("alphas", grid)):
         if values.size == 0:
             raise ValueError(Message("`{}` must not be empty", name))

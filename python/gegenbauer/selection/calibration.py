@@ -302,6 +302,9 @@ def _slope_and_curvature(
     H = np.empty((n_models, n_classes + 1, n_classes + 1))
     H[:, :-1, :-1] = -wP @ np.swapaxes(P, 1, 2)
     H[:, diagonal, diagonal] += wP.sum(axis=2) + 1.0
+    # The penalty alone keeps the sum of the biases at zero, and is lost beside large weights. What
+    # is added in that direction, in which there is no slope, changes no step.
+    H[:, :-1, :-1] += w.sum() / n_classes**2
     H[:, :-1, -1] = H[:, -1, :-1] = (wP * (F - mean_F[:, np.newaxis])).sum(axis=2)
     H[:, -1, -1] = (wP * F**2).sum(axis=(1, 2)) - mean_F**2 @ w + 1e-12 * n
     return gradient, H

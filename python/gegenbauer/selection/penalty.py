@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gegenbauer._messages import Message
 from gegenbauer._renamed import refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number, check_threads
+from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
 from gegenbauer.selection._leave_one_out import KernelSystem, check_share
-from gegenbauer.selection.candidates import TRUSTED, Candidate, no_finite_loss
+from gegenbauer.selection.candidates import TRUSTED, Candidate, check_loss, no_finite_loss
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
-    from gegenbauer.basis.kernels import SpectrumKernel
     from gegenbauer.basis.scaling import InputScaling
     from gegenbauer.selection.candidates import Loss, Splits
 
@@ -193,6 +194,9 @@ def search_alpha(
     >>> found.alpha in 2.0 ** np.arange(-10, 10), found.loss < 0.02, found.predictions.shape
     (True, True, (40, 1))
     """
+    if not isinstance(kernel, SpectrumKernel):
+        raise TypeError(Message("`kernel` must be a SpectrumKernel, got {}", type(kernel).__name__))
+    check_loss(loss)
     step = check_number(step, "step", minimum=1, open_below=True)
     start = check_number(start, "start", minimum=0, open_below=True)
     data = as_samples(X, "X", kernel)

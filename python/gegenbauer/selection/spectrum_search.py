@@ -14,7 +14,7 @@ from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
 from gegenbauer.selection._leave_one_out import check_share
-from gegenbauer.selection.candidates import Candidate, no_finite_loss, widened
+from gegenbauer.selection.candidates import Candidate, check_loss, no_finite_loss, widened
 from gegenbauer.selection.objective import check_level
 
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ def search_spectrum(
     >>> bool(found.loss < 0.01)
     True
     """
+    check_loss(loss)
     data = as_matrix(X, "X", allow_missing=levels is not None)
     m = data.shape[1]
     s_grid = np.unique(_grid(smoothnesses, "smoothnesses"))

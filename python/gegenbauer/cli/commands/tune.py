@@ -12,7 +12,7 @@ import numpy as np
 from gegenbauer.cli.files import check_output, write_bytes
 from gegenbauer.cli.judged import UNKNOWN_NOISE, JudgedModel
 from gegenbauer.cli.lines import model_line, plot_lines, rows_line, times_line
-from gegenbauer.cli.messages import UserError, number, refusals
+from gegenbauer.cli.messages import DataError, UserError, number, refusals
 from gegenbauer.cli.output import Line, Steps, print_pairs
 from gegenbauer.cli.report import (
     alternatives_lines,
@@ -80,6 +80,8 @@ def run(
         training = read_training_table(
             path, source, steps, mixed=parameters.get("spectrum", "auto") is not None,
         )  # fmt: skip
+        if len(training.inputs) < 2:
+            raise DataError("1 row will not do to choose a model, which leaves rows out; add rows")
         steps.begin("choosing the polynomials and the penalty")
         kind = GegenbauerClassifierCV if training.classify else GegenbauerRegressorCV
         start = time.perf_counter()
