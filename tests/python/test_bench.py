@@ -585,6 +585,7 @@ def test_checks_notice_wrong_results(case, rng):
         assert not all(agreement.holds for agreement in contest.check(wrong)), name
 
 
+@pytest.mark.slow  # all cases are built and checked above; this runs them three times
 def test_quick_run_of_all_cases(tmp_path, capsys):
     path = tmp_path / "run.json"
     status = command.main(["--quick", "--threads", "1", "--json", str(path)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -274,36 +275,40 @@ TAKES_WEIGHTS = {
 REFUSED = r"must hold .*, got (masked entries|dates or times|records|complex numbers)"
 
 
-@pytest.mark.parametrize("kind", TABLES)
+def not_refused(take, fitted, values):
+    """Return what is no number that an entry point does not refuse as such, and what came of it."""
+    found = {}
+    for kind, make in values.items():
+        try:
+            value = make()
+        except pytest.skip.Exception:  # of a library that is not installed
+            continue
+        try:
+            found[kind] = take(fitted, value)
+        except ValueError as error:
+            if not re.search(REFUSED, str(error)):
+                found[kind] = error
+    return found
+
+
 @pytest.mark.parametrize("entry", TAKES_X)
-def test_inputs(fitted, kind, entry):
-    value = TABLES[kind]()
-    with pytest.raises(ValueError, match=REFUSED):
-        TAKES_X[entry](fitted, value)
+def test_inputs(fitted, entry):
+    assert not_refused(TAKES_X[entry], fitted, TABLES) == {}
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("entry", TAKES_TARGETS)
-def test_targets(fitted, kind, entry):
-    value = COLUMNS[kind]()
-    with pytest.raises(ValueError, match=REFUSED):
-        TAKES_TARGETS[entry](fitted, value)
+def test_targets(fitted, entry):
+    assert not_refused(TAKES_TARGETS[entry], fitted, COLUMNS) == {}
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("entry", TAKES_LABELS)
-def test_labels(fitted, kind, entry):
-    value = COLUMNS[kind]()
-    with pytest.raises(ValueError, match=REFUSED):
-        TAKES_LABELS[entry](fitted, value)
+def test_labels(fitted, entry):
+    assert not_refused(TAKES_LABELS[entry], fitted, COLUMNS) == {}
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("entry", TAKES_WEIGHTS)
-def test_weights(fitted, kind, entry):
-    value = COLUMNS[kind]()
-    with pytest.raises(ValueError, match=REFUSED):
-        TAKES_WEIGHTS[entry](fitted, value)
+def test_weights(fitted, entry):
+    assert not_refused(TAKES_WEIGHTS[entry], fitted, COLUMNS) == {}
 
 
 @pytest.mark.parametrize("estimator", ["GegenbauerRegressor", "GegenbauerRegressorCV"])
@@ -316,7 +321,7 @@ def test_partitions(estimator, kind, what):
         for name in ("X", "y", "sample_weight")
     }
     given["X"] = given["X"][:, np.newaxis]
-    with pytest.raises(ValueError, match=rf"partition \d: {what} {REFUSED}"):
+    with pytest.raises(ValueError, match=rf"partition \d \(rows .*\): {what} {REFUSED}"):
         getattr(on_dask, estimator)(n_terms=3).fit(**given)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import inspect
 import pickle
 import re
@@ -234,65 +235,74 @@ BARE = re.compile(rf"(?<![\w.'(])({names_of_parameters()})(?![\w(]| =)")
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "_messages.py")
 
 
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text("utf-8")))]
+
+
 class TestSources:
     """Nobody falls back to texts."""
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-    def test_settings_stand_in_messages(self, path):
-        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-        docstrings = {
-            id(node.value) for node in nodes
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        }  # fmt: skip
-        within = {
-            id(literal)
-            for node in nodes if mechanism_of(node)
-            for text in texts_of(node) for literal in literals_in(text)
-        }  # fmt: skip
-        outside = [
-            f"{path.name}:{node.lineno}: {node.value!r}" for node in nodes
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-            and "`" in node.value and id(node) not in docstrings | within
-        ]  # fmt: skip
+    def test_settings_stand_in_messages(self):
+        outside = []
+        for path in SOURCES:
+            nodes = nodes_of(path)
+            docstrings = {
+                id(node.value) for node in nodes
+                if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            }  # fmt: skip
+            within = {
+                id(literal)
+                for node in nodes if mechanism_of(node)
+                for text in texts_of(node) for literal in literals_in(text)
+            }  # fmt: skip
+            outside += [
+                f"{path}:{node.lineno}: {node.value!r}" for node in nodes
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+                and "`" in node.value and id(node) not in docstrings | within
+            ]  # fmt: skip
         assert outside == []
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-    def test_no_text_of_an_error_decides(self, path):
+    def test_no_text_of_an_error_decides(self):
         """What an error is about are its type and its parts; texts are only shown.
 
         An error of scikit-learn's check of parameters has no other record of the name.
         """
-        tree = ast.parse(path.read_text("utf-8"))
-        caught = {node.name for node in ast.walk(tree)
-                  if isinstance(node, ast.ExceptHandler) and node.name}  # fmt: skip
-        texts = {f"str({name})" for name in caught}
-        read = [
-            f"{path.name}:{node.lineno}" for node in ast.walk(tree)
-            if (isinstance(node, ast.Compare) or (
-                isinstance(node, ast.Call) and ast.unparse(node.func).partition(".")[0] == "re"))
-            and any(text in ast.unparse(node) for text in texts)
-        ]  # fmt: skip
+        read = []
+        for path in SOURCES:
+            caught = {node.name for node in nodes_of(path)
+                      if isinstance(node, ast.ExceptHandler) and node.name}  # fmt: skip
+            texts = {f"str({name})" for name in caught}
+            read += [
+                f"{path}:{node.lineno}" for node in nodes_of(path)
+                if texts and (isinstance(node, ast.Compare) or (
+                    isinstance(node, ast.Call)
+                    and ast.unparse(node.func).partition(".")[0] == "re"))
+                and any(text in ast.unparse(node) for text in texts)
+            ]  # fmt: skip
         assert read == []
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-    def test_parameters_of_messages_are_settings(self, path):
+    def test_parameters_of_messages_are_settings(self):
         """Of errors that are raised, but for those of files, whose entries have these names."""
-        if path.parent.name in ("persistence", "cli", "commands") or path.stem == "reference":
-            return
-        raised = [node for node in ast.walk(ast.parse(path.read_text("utf-8")))
-                  if isinstance(node, ast.Raise) or mechanism_of(node)]  # fmt: skip
-        texts = [node for one in raised for node in ast.walk(one)
-                 if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
-        plain = {node.lineno: re.sub(MARKED, "", node.value) for node in texts if " " in node.value}
-        bare = {line: text for line, text in plain.items() if BARE.search(text)}
+        bare = {}
+        for path in SOURCES:
+            if path.parent.name in ("persistence", "cli", "commands") or path.stem == "reference":
+                continue
+            raised = [node for node in nodes_of(path)
+                      if isinstance(node, ast.Raise) or mechanism_of(node)]  # fmt: skip
+            texts = [node for one in raised for node in ast.walk(one)
+                     if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
+            for node in texts:
+                if " " in node.value and BARE.search(re.sub(MARKED, "", node.value)):
+                    bare[f"{path}:{node.lineno}"] = node.value
         assert bare == {}
 
-    @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-    def test_templates_are_literals_with_a_field_for_each_value(self, path):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if mechanism_of(node) != "Message":
-                continue
-            (template,) = literals_in(node.args[0])
-            fields = [field for _, field, _, _ in string.Formatter().parse(template.value)]
-            named = [field for field in fields if field is not None]
-            assert named == [""] * (len(node.args) - 1), (path.name, node.lineno)
+    def test_templates_are_literals_with_a_field_for_each_value(self):
+        for path in SOURCES:
+            for node in nodes_of(path):
+                if mechanism_of(node) != "Message":
+                    continue
+                (template,) = literals_in(node.args[0])
+                fields = [field for _, field, _, _ in string.Formatter().parse(template.value)]
+                named = [field for field in fields if field is not None]
+                assert named == [""] * (len(node.args) - 1), (path, node.lineno)

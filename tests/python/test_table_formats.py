@@ -517,17 +517,20 @@ def test_memory_of_a_stream(tmp_path, ending):
         "print(n, re.search(r'VmHWM:\\s+(\\d+) kB', open('/proc/self/status').read())[1])"
     )
     peaks = []
-    for n_rows in (100_000, 400_000):
-        X = np.random.default_rng(n_rows).random((n_rows, 8))
-        table = pd.DataFrame(X, columns=list("abcdefgy"))
+    X = np.random.default_rng(0).random((10_000, 8))
+    table = pd.DataFrame(X, columns=list("abcdefgy"))
+    for repeats in (10, 40):
+        n_rows = repeats * len(table)
         path = tmp_path / f"t{n_rows}{ending}"
         if ending == ".feather":
-            table.to_feather(path, chunksize=10_000)
+            pd.concat([table] * repeats, ignore_index=True).to_feather(path, chunksize=10_000)
         else:
-            text = (
-                table.to_csv(index=False) if "csv" in ending
+            header = b"a,b,c,d,e,f,g,y\n" if "csv" in ending else b""
+            lines = (
+                table.to_csv(index=False, header=False) if header
                 else table.to_json(orient="records", lines=True, double_precision=15)
             ).encode()  # fmt: skip
+            text = header + repeats * lines
             path.write_bytes(gzip.compress(text, 1) if ending.endswith(".gz") else text)
         done = subprocess.run(
             [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True

@@ -196,12 +196,12 @@ def search_alpha(
     """
     if not isinstance(kernel, SpectrumKernel):
         raise TypeError(Message("`kernel` must be a SpectrumKernel, got {}", type(kernel).__name__))
-    check_loss(loss)
     step = check_number(step, "step", minimum=1, open_below=True)
     start = check_number(start, "start", minimum=0, open_below=True)
     data = as_samples(X, "X", kernel)
     targets = as_matrix(Y, "Y", n_rows=data.shape[0], keep_float32=False, one_dimensional=True)
     weights = as_weights(sample_weight, data.shape[0])
+    check_loss(loss)
     options: dict[str, Any] = {
         "scaling": scaling, "penalize_constant": penalize_constant, "n_threads": n_threads
     }  # fmt: skip
