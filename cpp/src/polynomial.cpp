@@ -72,8 +72,8 @@ Recurrence::Recurrence(double lam, Index degree, Normalization normalization, co
   static constexpr Advice kOfWeighted{Way{"lower", {"`lam`", "`degree`", "the spectrum's q"}}};
   static constexpr Advice kOfPlain{Way{"lower", {"`lam`", "`degree`"}}, Way{"use the orthonormal normalization"}};
   for (std::size_t i = 0; i < size; ++i) {
-    require(std::isfinite(bound_[i]), "lam = ", lam, " and degree = ", degree,
-            " give polynomial values beyond the range of float64 (from degree ", i, " on)",
+    require(std::isfinite(bound_[i]), "`lam`, now ", lam, ", and `degree`, now ", degree,
+            ", give polynomial values beyond the range of float64 (from degree ", i, " on)",
             weights.empty() ? kOfPlain : kOfWeighted);
   }
 }

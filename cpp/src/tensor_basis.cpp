@@ -50,7 +50,7 @@ void TensorBasis::number_factors() {
     parents_[l] = indices_.parent(i);
     factors_[l] = static_cast<std::int32_t>(factor_start_[size_of(indices_.input(i))] + indices_.degree(i) - 1);
     bound[l] = bound[size_of(parents_[l])] * functions_.bound(indices_.input(i), indices_.degree(i));
-    require(bound[l] < kLargestTerm, "lam = ", lam_, " and this index set give terms above ", kLargestTerm,
+    require(bound[l] < kLargestTerm, "`lam`, now ", lam_, ", and this index set give terms above ", kLargestTerm,
             " (first at term ", l, "), whose squares leave the range of float64", kMilder);
     fits_float32_ = fits_float32_ && bound[l] <= kLargestFloatTerm && bound[l] * kLargestFloatTerm >= 1.0;
   }

@@ -294,3 +294,17 @@ def optimality(G: np.ndarray, Phi: np.ndarray) -> Callable[[np.ndarray, float], 
         return float(np.linalg.norm(residual.astype(np.float64)) / scale)
 
     return rho
+
+
+def clausen(order, u):
+    """Sum of cos(k u) / k^order for even orders, of sin(k u) / k^order for odd ones.
+
+    They are Bernoulli's polynomials for u from -2 pi to 2 pi, hundreds of times as fast as
+    mpmath's `clcos` and `clsin`, to which a test compares them.
+    """
+    u, sign = mpmath.mpf(u), (-1) ** (order // 2 + 1)
+    turn = 2 * mpmath.pi
+    found = (
+        sign * turn**order / (2 * mpmath.factorial(order)) * mpmath.bernpoly(order, abs(u) / turn)
+    )
+    return -found if order % 2 and u < 0 else found

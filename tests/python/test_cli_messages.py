@@ -401,6 +401,18 @@ class TestLongFits:
         )  # fmt: skip
 
 
+def test_values_beyond_range_name_the_options(models, monkeypatch, capsys):
+    """Of the core, whose texts mark parameters as those of the package do."""
+    monkeypatch.chdir(models)
+    given = ("fit", "t.csv", "--target=y")
+    assert run(capsys, *given, "--lam=1e300")[1].startswith(
+        "error: --lam, now 1e+300, and --degree, now "
+    )
+    assert run(capsys, *given, "--lam=1e20", "--n-terms=60")[1].startswith(
+        "error: --lam, now 1e+20, and this index set give terms above "
+    )
+
+
 def test_a_refusal_stands_alone(models, monkeypatch, capsys):
     """What was done with rows out of range is no matter where nothing was predicted."""
     monkeypatch.chdir(models)

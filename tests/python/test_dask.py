@@ -937,6 +937,7 @@ class TestCluster:
         assert all(len(graph[key] & set(taken)) == 1 for key in users)
 
 
+@pytest.mark.slow  # each starts a cluster in a process of its own
 @pytest.mark.parametrize("page", ["distributed", "ray", "spark"])
 def test_pages_run(page, tmp_path):
     """Saved as files, as a reader would."""

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import derivatives, gegenbauer, orthonormal
+from oracles import clausen, derivatives, gegenbauer, orthonormal
 
 from gegenbauer import (
     GegenbauerRegressor,
@@ -195,17 +195,25 @@ class TestTerms:
 # ---- kernels ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("u", [-6.28, -3.0, -1e-9, 0.0, 0.3, 3.141592653589793, 6.2])
+def test_sums_of_powers_are_bernoulli_polynomials(u):
+    with mpmath.workdps(40):
+        for order in range(2, 7):
+            sums = mpmath.clsin if order % 2 else mpmath.clcos
+            assert abs(clausen(order, u) - sums(order, u)) < 1e-37
+
+
 def power_pair(s):
     """Return the sum of n^-2s phi_n(x) phi_n(z) and its derivative by x, for angles a and c."""
 
     def values(a, c):
-        return mpmath.clcos(2 * s, a - c) + mpmath.clcos(2 * s, a + c)
+        return clausen(2 * s, a - c) + clausen(2 * s, a + c)
 
     def slopes(a, c):
         if a == 0 or a == mpmath.pi:  # the limit
             sign = 1 if a == 0 else -1
-            return 2 * sign * mpmath.clcos(2 * s - 2, c if a == 0 else mpmath.pi - c)
-        both = mpmath.clsin(2 * s - 1, a - c) + mpmath.clsin(2 * s - 1, a + c)
+            return 2 * sign * clausen(2 * s - 2, c if a == 0 else mpmath.pi - c)
+        both = clausen(2 * s - 1, a - c) + clausen(2 * s - 1, a + c)
         return both / mpmath.sin(a)
 
     return values, slopes
