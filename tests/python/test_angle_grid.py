@@ -22,13 +22,16 @@ class Polynomials:
 
     def __call__(self, X):
         """Evaluate them at rows, (N_FUNCTIONS, n)."""
-        values = np.ones((len(X), 1))
+        tables = []
         for t, degree in enumerate(self.degrees):
             middle, half = (self.high[t] + self.low[t]) / 2, (self.high[t] - self.low[t]) / 2
             z = (X[:, t] - middle) / half if half else np.zeros(len(X))
-            own = chebyshev.chebvander(z.clip(-1, 1), degree)
-            values = (values[:, :, np.newaxis] * own[:, np.newaxis]).reshape(len(X), -1)
-        return self.coefficients.reshape(N_FUNCTIONS, -1) @ values.T
+            tables.append(chebyshev.chebvander(z.clip(-1, 1), degree))
+        # the sum over one degree after the other, so that products of all are never held
+        values = self.coefficients @ tables.pop().T
+        while tables:
+            values = np.einsum("...dn,nd->...n", values, tables.pop())
+        return values
 
     def rows(self, n):
         rng = np.random.default_rng(1)
