@@ -233,7 +233,7 @@ def models(tmp_path_factory):
     ("command", "arguments"),
     [
         (fit, "fit t.csv --target=y"),
-        (fit, "fit t.csv --target=y --stream"),
+        (fit, "fit t.csv --target=y --stream --n-terms=20"),
         (tune, "tune t.csv --target=y"),
         (predict, "predict fit.st far.csv"),
         (predict, "predict tune.st far.csv"),
