@@ -7,7 +7,7 @@ regressors and classifiers share, whatever it is that they fit.
 from __future__ import annotations
 
 import warnings
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -544,8 +544,8 @@ def _require_shape_of_targets(X: Any, y: Any) -> None:
         shape, of_X = np.shape(y), np.shape(X)
     except ValueError:  # ragged
         return
-    if len(of_X) != 2:
-        return  # which is reported in scikit-learn's words
+    if len(of_X) != 2 or not all(isinstance(n, Integral) for n in (*shape, *of_X)):
+        return  # reported in scikit-learn's words, or not known, as of a collection of Dask
     if len(shape) not in (1, 2):
         raise ValueError(
             "y must have shape (n_samples,) or (n_samples, n_outputs), got "
