@@ -408,6 +408,7 @@ class TestChoice:
         monkeypatch.setattr(best_model, "FEWEST_TO_JUDGE", FEWEST)
         assert quiet(GegenbauerRegressorCV(), *uneven(900)).alternatives_ == {}
 
+    @pytest.mark.slow
     def test_of_more_samples_some_are_judged(self, monkeypatch):
         monkeypatch.setattr(best_model, "MOST_TO_JUDGE", 400)
         X, y = uneven(600)
@@ -418,6 +419,7 @@ class TestChoice:
         assert model.loo_predictions_.shape == (600,)
         assert np.isfinite(model.loo_predictions_).all()
 
+    @pytest.mark.slow
     def test_landmarks_take_what_was_judged(self, monkeypatch):
         monkeypatch.setattr(best_model, "default_kernel_samples", lambda: 600)
         monkeypatch.setattr(search, "default_landmarks", lambda n: 200)

@@ -73,7 +73,9 @@ WAYS = [by_prefixes, by_paths]
 
 @pytest.mark.filterwarnings("ignore::gegenbauer.errors.GridEdgeWarning")
 class TestRefits:
-    @pytest.mark.parametrize("penalize_constant", [False, True])
+    @pytest.mark.parametrize(
+        "penalize_constant", [pytest.param(False, marks=pytest.mark.slow), True]
+    )
     def test_regression(self, penalize_constant):
         X, y = rows()
         plain = GegenbauerRegressor(penalize_constant=penalize_constant)
@@ -96,7 +98,7 @@ class TestRefits:
             assert model.spectrum_ is None
             assert not hasattr(model, "relevances_")
 
-    @pytest.mark.parametrize("n_classes", [2, 3])
+    @pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.slow), 3])
     def test_classification(self, n_classes):
         X, y = rows()
         labels = np.array(["a", "b", "c"])[np.digitize(y, [0.5, 1.0][: n_classes - 1])]
@@ -126,6 +128,7 @@ class TestRefits:
             )
 
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
+    @pytest.mark.slow
     def test_a_scorer(self):
         X, y = rows()
         labels = y > 0.7

@@ -512,6 +512,7 @@ class TestPlots:
 
 
 class TestCommand:
+    @pytest.mark.slow
     def test_quick_report(self, monkeypatch, tmp_path, capsys):
         pytest.importorskip("matplotlib")
         monkeypatch.setattr(memory, "measure", lambda name, point, n_threads: 1000)

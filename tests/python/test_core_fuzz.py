@@ -423,6 +423,13 @@ def squared_weights(a: Arguments) -> None:
     core.squared_weights(a.count(m), spectrum(a, m), a.count(a.between(0, 9)))
 
 
+def orthonormal_recurrence(a: Arguments) -> None:
+    size, n = a.pick(1, 2, 63, 64, 65), a.between(1, 20)
+    x, weights = a.array(size), a.array(size)
+    found = core.orthonormal_recurrence(x, weights, a.count(n), a.number(1e-13))
+    assert found.shape[1] == 2
+
+
 def measures(a: Arguments) -> None:
     core.measure_flops(a.number(0.0), a.threads())
     core.measure_read_bandwidth(a.number(0.0), a.count(10_000), a.threads())
@@ -467,6 +474,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
     eval_gegenbauer: "eval_gegenbauer",
     level_contrasts: "level_contrasts",
     squared_weights: "squared_weights",
+    orthonormal_recurrence: "orthonormal_recurrence",
     measures: "measure_flops measure_read_bandwidth",
 }
 

@@ -651,7 +651,7 @@ class TestSearch:
         with pytest.raises(ValueError, match="at least two classes"):
             GegenbauerClassifierCV(n_terms=3).fit(dX, da.ones_like(dl, dtype=int))
         with pytest.raises(
-            StreamError, match=r"partition . \(row .*\): .*GegenbauerRegressorCV for real"
+            StreamError, match=r"partition . \(rows? .*\): .*GegenbauerRegressorCV for real"
         ):
             GegenbauerClassifierCV(n_terms=3).fit(dX, dy)
         with pytest.raises(ValueError, match="cv"):

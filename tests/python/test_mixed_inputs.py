@@ -636,6 +636,7 @@ class TestExtremes:
         model = one_model().fit(X, y)
         assert model.kernel_.spectrum.levels[1].shares[2] == pytest.approx(1 / 60)
 
+    @pytest.mark.slow
     def test_a_million_levels(self):
         n = 1_000_000
         names = np.arange(n).astype(str).astype(object)

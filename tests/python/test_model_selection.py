@@ -455,7 +455,11 @@ class TestUncertainty:
         assert_allclose(lower, low, atol=1e-6)
         assert (model.predict_interval(Z, 0.99)[1] == np.inf).all()
 
-    @pytest.mark.parametrize("options", [{}, {"spectrum": (0.5, 2.0), "n_terms": 40}], ids=str)
+    @pytest.mark.parametrize(
+        "options",
+        [pytest.param({}, marks=pytest.mark.slow), {"spectrum": (0.5, 2.0), "n_terms": 40}],
+        ids=str,
+    )
     def test_coverage(self, options):
         """Over simulated tables with noise that is not normal."""
         inside = []

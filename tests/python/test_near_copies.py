@@ -178,6 +178,7 @@ class TestNotReported:
     def test_real_targets(self):
         assert reported(GegenbauerRegressorCV(), *load_diabetes(return_X_y=True)) == []
 
+    @pytest.mark.slow
     def test_groups_heed_copies(self):
         X, label = labelled(300)
         X, label = numbered(X, label, np.random.default_rng(1).permutation(600))

@@ -120,7 +120,7 @@ class TestStreams:
         spread = np.ptp(model.expansion_.evaluate(X), axis=0)
         assert (spread < 0.1).all()
 
-    @pytest.mark.parametrize("kind", ["weak", "clear"])
+    @pytest.mark.parametrize("kind", [pytest.param("weak", marks=pytest.mark.slow), "clear"])
     def test_of_others_the_choice_is_as_before(self, kind, estimator, monkeypatch):
         model = fitted(kind, estimator)
         monkeypatch.setattr(

@@ -1034,6 +1034,7 @@ class TestClusteredSamples:
             expected = self.refits(G[:, :size], Y, G_test[:, :size], self.ALPHAS)
             self.assert_refits(np.array([found[k] for found in kept]), expected)
 
+    @pytest.mark.slow
     def test_single_samples_choose(self, clustered):
         """Ended with "no alpha has a finite loss"."""
         X, Y = clustered

@@ -407,6 +407,7 @@ def share_inside(intervals, n_repeats):
     return [float(np.mean([getattr(m, name) for m in measured])) for name in ("inside", "within")]
 
 
+@pytest.mark.slow
 def test_coverage():
     """Of intervals, and of normal ones by the standard deviation."""
     for share in share_inside("auto", 3):

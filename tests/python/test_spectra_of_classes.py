@@ -245,7 +245,9 @@ class TestParts:
 
 class TestHonesty:
     @pytest.mark.filterwarnings("ignore::gegenbauer.errors.UnderfittingWarning")
-    @pytest.mark.parametrize("problem", ["three classes", "noise"])
+    @pytest.mark.parametrize(
+        "problem", ["three classes", pytest.param("noise", marks=pytest.mark.slow)]
+    )
     def test_log_loss_of_samples_left_out(self, problem):
         """Is nearer to that of 2000 new samples, with 60 samples of twelve inputs."""
         gaps = {1: [], 5: []}

@@ -507,8 +507,14 @@ def test_one_format(tmp_path):
         TableBatches(tmp_path / "expected", "y")
 
 
+SLOW_ENDINGS = (".csv", ".jsonl", ".jsonl.gz")  # that others of the same reader stand for
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no peaks of memory are kept")
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".feather"])
+@pytest.mark.parametrize(
+    "ending",
+    [".csv.gz", ".feather", *(pytest.param(e, marks=pytest.mark.slow) for e in SLOW_ENDINGS)],
+)
 def test_memory_of_a_stream(tmp_path, ending):
     """Four times as many rows need no more memory: a process that reads them has the same peak."""
     code = (
