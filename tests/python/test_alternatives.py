@@ -497,6 +497,7 @@ class TestChoice:
         model = quiet(GegenbauerRegressorCV(cv=3), X, y)
         assert model.alternatives_["half_ranks"].is_clear
 
+    @pytest.mark.slow
     def test_categories_have_no_ranks(self):
         pd = pytest.importorskip("pandas")
         X, y = uneven()

@@ -481,7 +481,9 @@ class TestSearch:
         ],
         ids=["learned", "given", "paper"],
     )
-    @pytest.mark.parametrize("kind", ["two", "three", "multilabel"])
+    @pytest.mark.parametrize(
+        "kind", ["two", "three", pytest.param("multilabel", marks=pytest.mark.slow)]
+    )
     def test_classifier(self, rows, labels, options, kind):
         X, y = rows
         labels = {

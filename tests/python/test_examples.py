@@ -124,7 +124,16 @@ def test_all_examples_are_run():
     )
 
 
-@pytest.mark.parametrize("check", EXPECTED, ids=lambda check: check.__name__)
+SLOW = (surrogate, from_chaospy_and_openturns)  # the site runs all of them as well
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param(check, id=check.__name__, marks=[pytest.mark.slow] * (check in SLOW))
+        for check in EXPECTED
+    ],
+)
 def test_example_runs(check, tmp_path, monkeypatch, capsys):
     """As a script, without a window and without a warning; it prints, and all plots have titles."""
     if check is dask_local:

@@ -690,8 +690,15 @@ def test_any_shape(n_samples, m, degree, n_outputs, free, seed):
 
 @pytest.mark.parametrize(
     ("kernel", "n"),
-    [(SpectrumKernel(2, (0.3, 2.0)), 2048), (SpectrumKernel(2, (0.3, 2.0), max_degree=5000), 400)],
-    ids=["small tables", "large tables"],
+    [
+        pytest.param(SpectrumKernel(2, (0.3, 2.0)), 2048, id="small tables"),
+        pytest.param(
+            SpectrumKernel(2, (0.3, 2.0), max_degree=5000),
+            400,
+            id="large tables",
+            marks=pytest.mark.slow,
+        ),
+    ],
 )
 def test_blocks_of_samples(rng, kernel, n):
     """More rows than tables are held for at once."""

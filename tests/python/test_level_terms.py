@@ -878,6 +878,7 @@ class TestPolynomials:
         model = pickle.loads(pickle.dumps(fitted)).set_params(out_of_range="extrapolate")
         np.testing.assert_allclose(found, model.predict(X)[inside], atol=1e-10)
 
+    @pytest.mark.slow
     def test_expression_is_the_model_where_numbers_are_given(self, fitted):
         sympy = pytest.importorskip("sympy")
         X, _ = table(12, seed=7)

@@ -649,6 +649,7 @@ def test_fixed_spectra_of_cv_estimators(rng, kind, n_terms):
         kind(spectrum=(0.5, 0.75)).fit(X, y)
 
 
+@pytest.mark.slow
 def test_finite_sets_learn_which_inputs_matter():
     """Two of eight inputs matter: a weight for each beats the best (q, s) for all of them."""
     rng = np.random.default_rng(0)

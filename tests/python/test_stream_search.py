@@ -251,6 +251,7 @@ class TestAgainstRefits:
         assert_array_equal(streamed.scaling_.lower, whole.scaling_.lower)
         assert_array_equal(streamed.scaling_.upper, whole.scaling_.upper)
 
+    @pytest.mark.slow
     def test_features_serve_as_moments_do(self, monkeypatch):
         X, y = samples(500)
         by_moments = GegenbauerRegressorCV(n_terms=60).fit_stream(ArrayBatches(X, y))
