@@ -45,8 +45,12 @@ endif()
 add_library(gegenbauer_eigen INTERFACE)
 target_include_directories(gegenbauer_eigen SYSTEM INTERFACE ${eigen_dir})
 # Eigen's products and solves are in no hot path, and its kernels for AVX-512 alone would be a tenth of a module. The
-# bindings hand matrices to the cores of all ISA variants, so that all must allocate them alike.
+# bindings and the cores of all ISA variants free each other's matrices, so that all allocate them in the same way.
 target_compile_definitions(
   gegenbauer_eigen
-  INTERFACE EIGEN_MPL2_ONLY EIGEN_USE_AVX512_GEMM_KERNELS=0 EIGEN_USE_AVX512_TRSM_KERNELS=0 EIGEN_MAX_ALIGN_BYTES=64
+  INTERFACE
+    EIGEN_MPL2_ONLY
+    EIGEN_USE_AVX512_GEMM_KERNELS=0
+    EIGEN_USE_AVX512_TRSM_KERNELS=0
+    EIGEN_MALLOC_ALREADY_ALIGNED=0
 )
