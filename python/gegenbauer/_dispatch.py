@@ -121,7 +121,7 @@ def processors() -> int:
 
 @functools.lru_cache(maxsize=16)
 def _counted(limit: str | None, affinity: frozenset[int] | None) -> int:  # noqa: ARG001
-    """Return how many processors joblib counts, of what else it looks at than control groups."""
+    """Return how many processors joblib counts, which looks at these and at control groups."""
     from joblib import cpu_count
 
     return max(int(cpu_count()), 1)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer.inspection._quadrature import rule_of_recurrence
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -59,10 +61,7 @@ def moment_rule(
         for parts in scaled
     ]
     n = len(raw) // 2
-    diagonal, beside = _recurrence(powers, n)
-    jacobi = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
-    nodes, vectors = np.linalg.eigh(jacobi)
-    weights = vectors[0] ** 2
+    nodes, weights = rule_of_recurrence(*_recurrence(powers, n))
     found: Doubles = weights @ np.polynomial.chebyshev.chebvander(nodes, 2 * n - 2)
     for degree, mean in enumerate(found.tolist()):
         coefs = np.polynomial.chebyshev.cheb2poly([0.0] * degree + [1.0]).tolist()
@@ -70,7 +69,7 @@ def moment_rule(
         lost = sum(abs(c) * part for c, part in zip(coefs, rounding, strict=False))
         if not max(lost, abs(mean - exact)) <= _TOLERANCE * max(1.0, abs(exact)):
             return None
-    return nodes, weights / weights.sum()
+    return nodes, weights
 
 
 def _recurrence(powers: Sequence[Fraction], n: int) -> tuple[list[float], list[float]]:

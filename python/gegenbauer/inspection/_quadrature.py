@@ -13,9 +13,17 @@ from gegenbauer._dispatch import core
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy.typing as npt
+
     from gegenbauer._typing import Doubles
 
-__all__ = ["chebyshev_rule", "gauss_rule", "legendre_rule", "quantile_rule"]
+__all__ = [
+    "chebyshev_rule",
+    "gauss_rule",
+    "legendre_rule",
+    "quantile_rule",
+    "rule_of_recurrence",
+]
 
 # Nodes of one interval of probabilities, and how often intervals are halved at most: the means of
 # high powers are made of values whose probability is next to nothing
@@ -56,12 +64,25 @@ def _frozen(nodes: Doubles, weights: Doubles) -> tuple[Doubles, Doubles]:
     return nodes, weights
 
 
+def rule_of_recurrence(diagonal: npt.ArrayLike, beside: npt.ArrayLike) -> tuple[Doubles, Doubles]:
+    """Return the Gauss rule of orthonormal polynomials, by their recurrence (Golub and Welsch).
+
+    Nodes, ascending, and weights, with a sum of one, are the eigenvalues of its Jacobi matrix and
+    squares of the first components of the eigenvectors.
+    """
+    jacobi = np.diag(diagonal)
+    n = len(jacobi)
+    jacobi.flat[n :: n + 1] = beside  # of which the lower triangle is read
+    nodes, vectors = np.linalg.eigh(jacobi)
+    shares = vectors[0] ** 2
+    return np.asarray(nodes), np.asarray(shares / shares.sum())
+
+
 def gauss_rule(nodes: Doubles, weights: Doubles, n_nodes: int) -> tuple[Doubles, Doubles]:
     """Return the Gauss rule of a discrete distribution.
 
     Means of polynomials up to degree ``2 n_nodes - 1`` are the same under both. The three-term
-    recurrence is found by Stieltjes' procedure, and nodes and weights are eigenvalues and first
-    components of eigenvectors of its Jacobi matrix (Golub and Welsch).
+    recurrence is found by Stieltjes' procedure.
 
     Parameters
     ----------
@@ -82,13 +103,8 @@ def gauss_rule(nodes: Doubles, weights: Doubles, n_nodes: int) -> tuple[Doubles,
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     x = (nodes - middle) / half if half > 0 else np.zeros_like(nodes)
     found = core.orthonormal_recurrence(x, np.ascontiguousarray(weights), n_nodes, _RESOLUTION)
-    n = len(found)
-    jacobi = np.zeros((n, n))
-    jacobi.flat[:: n + 1] = found[:, 0]
-    jacobi.flat[n :: n + 1] = found[:-1, 1]
-    values, vectors = np.linalg.eigh(jacobi)
-    shares = vectors[0] ** 2
-    return np.asarray((middle + half * values).clip(low, high)), np.asarray(shares / shares.sum())
+    values, shares = rule_of_recurrence(found[:, 0], found[:-1, 1])
+    return np.asarray((middle + half * values).clip(low, high)), shares
 
 
 def _crossings(quantiles: Callable[[Doubles], Doubles], faces: Sequence[float]) -> list[float]:

@@ -15,6 +15,7 @@ from gegenbauer._validation import (
     CLIP,
     as_matrix,
     as_weights,
+    check_callable,
     check_flag,
     check_number,
     check_threads,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KernelSystem",
     "LeaveOneOutPredictions",
+    "check_loss",
     "check_share",
     "leave_one_out",
     "require_finite_kernel",
@@ -297,6 +299,11 @@ class KernelSystem:
         return LeaveOneOutPredictions(
             np.array([alpha]), (targets - left_out)[np.newaxis], leverages[np.newaxis], error
         )
+
+
+def check_loss(loss: object) -> None:
+    """Refuse a loss that is no function."""
+    check_callable(loss, "loss", "a function of predictions, which returns their losses")
 
 
 def check_share(left_out_share: npt.ArrayLike | None, n_rows: int) -> Doubles | None:

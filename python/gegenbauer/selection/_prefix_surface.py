@@ -15,7 +15,6 @@ from gegenbauer._validation import (
     as_alphas,
     as_matrix,
     as_weights,
-    check_callable,
     check_flag,
     check_threads,
     require_plain,
@@ -30,7 +29,7 @@ from gegenbauer.selection._features import (
     stack_triangles,
     triangle_of_features,
 )
-from gegenbauer.selection._leave_one_out import check_share, weighted_means
+from gegenbauer.selection._leave_one_out import check_loss, check_share, weighted_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,7 +210,7 @@ def prefix_surface(
             return np.asarray(np.average(squares, axis=1, weights=shares))
 
         loss = squared_error
-    check_callable(loss, "loss", "a function of predictions, which returns their losses")
+    check_loss(loss)
 
     means = weighted_means(targets, root) if free else np.zeros(n_outputs)
     scaled = root[:, np.newaxis] * (targets - means)

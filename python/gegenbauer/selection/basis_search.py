@@ -24,12 +24,11 @@ from gegenbauer._validation import (
     check_sequence,
 )
 from gegenbauer.basis.tensor_basis import TensorBasis
-from gegenbauer.selection._leave_one_out import check_share
+from gegenbauer.selection._leave_one_out import check_loss, check_share
 from gegenbauer.selection._prefix_surface import prefix_surface
 from gegenbauer.selection.candidates import (
     TRUSTED,
     Candidate,
-    check_loss,
     cut_off,
     no_finite_loss,
     widened,

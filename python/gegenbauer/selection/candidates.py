@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gegenbauer._messages import Message, Ways
-from gegenbauer._validation import check_callable
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import NoFiniteLossError
 from gegenbauer.selection._factorisations import cheapest_method
@@ -28,7 +27,6 @@ __all__ = [
     "Candidate",
     "Loss",
     "Splits",
-    "check_loss",
     "cut_off",
     "no_finite_loss",
     "widened",
@@ -62,11 +60,6 @@ _MAX_CACHED_PREDICTIONS = 2e7
 Loss: TypeAlias = "Callable[[Doubles, npt.NDArray[np.intp]], Doubles]"
 
 Splits: TypeAlias = "Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] | None"
-
-
-def check_loss(loss: object) -> None:
-    """Refuse a loss that is no function."""
-    check_callable(loss, "loss", "a function of predictions, which returns their losses")
 
 
 class Candidate:

@@ -15,8 +15,8 @@ from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.scaling import check_scaling
 from gegenbauer.ridge.kernel_ridge import predict_kernel, solve_kernel
 from gegenbauer.ridge.landmarks import choose_landmarks
-from gegenbauer.selection._leave_one_out import KernelSystem, check_share
-from gegenbauer.selection.candidates import TRUSTED, Candidate, check_loss, no_finite_loss
+from gegenbauer.selection._leave_one_out import KernelSystem, check_loss, check_share
+from gegenbauer.selection.candidates import TRUSTED, Candidate, no_finite_loss
 from gegenbauer.selection.spectrum_search import ALPHAS
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from gegenbauer._renamed import FormerNames, refuse_old_names
 from gegenbauer._validation import as_matrix, as_weights, check_number
 from gegenbauer.basis.kernels import SpectrumKernel
 from gegenbauer.basis.spectrum import PowerDecay, Spectrum
-from gegenbauer.selection._leave_one_out import check_share
-from gegenbauer.selection.candidates import Candidate, check_loss, no_finite_loss, widened
+from gegenbauer.selection._leave_one_out import check_loss, check_share
+from gegenbauer.selection.candidates import Candidate, no_finite_loss, widened
 from gegenbauer.selection.objective import check_level
 
 if TYPE_CHECKING:
