@@ -38,10 +38,24 @@ from gegenbauer.inspection import (
     partial_dependence,
     shapley_values,
 )
+from gegenbauer.inspection._variances import _lobatto_rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 OLD_MODELS = Path(__file__).parent / "models" / "0.1.0"
+
+
+@pytest.mark.parametrize("n_nodes", [0, 1, 2, 5, 12, 40])
+def test_lobatto_rules(n_nodes):
+    """Both ends and n nodes between them integrate powers up to 2 n + 1 over [0, 1]."""
+    nodes, weights, end = _lobatto_rule(n_nodes)
+    assert all(isinstance(number, float) for number in nodes + weights)
+    assert len(nodes) == len(weights) == n_nodes
+    for power in range(2 * n_nodes + 2):
+        found = end * ((power == 0) + 1) + sum(
+            w * y**power for y, w in zip(nodes, weights, strict=True)
+        )
+        assert_allclose(found, 1 / (power + 1), rtol=1e-13)
 
 
 def chebyshev_points(n, low, high, m):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gegenbauer.inspection._products import products_without_one
+from gegenbauer.inspection._quadrature import rule_of_recurrence
 from gegenbauer.inspection.marginals import Marginal
 
 if TYPE_CHECKING:
@@ -318,11 +319,19 @@ def _equal_parts(
 
 
 def _lobatto_rule(n_nodes: int) -> tuple[list[float], list[float], float]:
-    """Return nodes between 0 and 1 and weights of Lobatto's rule, and the weight of each end."""
+    """Return nodes between 0 and 1 and weights of Lobatto's rule, and the weight of each end.
+
+    With the factor y (1 - y), which vanishes at the ends, the rest is the Gauss rule of the
+    Gegenbauer polynomials of lambda = 3/2.
+    """
     end = 1.0 / ((n_nodes + 1) * (n_nodes + 2))
-    polynomial = np.polynomial.Legendre.basis(n_nodes + 1)
-    nodes: Doubles = np.asarray(polynomial.deriv().roots())
-    return (0.5 * (nodes + 1.0)).tolist(), (end / polynomial(nodes) ** 2).tolist(), end
+    if n_nodes == 0:
+        return [], [], end
+    k = np.arange(1.0, n_nodes)
+    beside = np.sqrt(k * (k + 2.0) / ((2.0 * k + 1.0) * (2.0 * k + 3.0)))
+    nodes, shares = rule_of_recurrence(np.zeros(n_nodes), beside)
+    nodes = 0.5 * (nodes + 1.0)
+    return nodes.tolist(), (shares / (6.0 * nodes * (1.0 - nodes))).tolist(), end
 
 
 def _spread(products: KernelProducts, k: int) -> Doubles:
