@@ -957,7 +957,7 @@ class TestClusteredSamples:
 
     @staticmethod
     def refits(G, Y, G_new, alphas, *, free=False):
-        """Least squares by QR, refined by residuals of more digits: it depends on no part of the core.
+        """Least squares by QR, refined by residuals of more digits; depends on no part of the core.
 
         Without the refinement predictions change by 3e-7 from one LAPACK to the next: the condition
         number is 5e9.
