@@ -232,9 +232,9 @@ def models(tmp_path_factory):
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
-        (fit, "fit t.csv --target=y"),
+        pytest.param(fit, "fit t.csv --target=y", marks=pytest.mark.slow),
         (fit, "fit t.csv --target=y --stream --n-terms=20"),
-        (tune, "tune t.csv --target=y"),
+        pytest.param(tune, "tune t.csv --target=y", marks=pytest.mark.slow),
         (predict, "predict fit.st far.csv"),
         (predict, "predict tune.st far.csv"),
     ],

@@ -126,7 +126,13 @@ class TestPipes:
 
     @pytest.mark.parametrize(
         "command",
-        ["fit", "fit --stream", "fit --stream --alpha auto", "tune", "tune --stream"],
+        [
+            "fit",
+            "fit --stream",
+            pytest.param("fit --stream --alpha auto", marks=pytest.mark.slow),
+            "tune",
+            pytest.param("tune --stream", marks=pytest.mark.slow),
+        ],
     )
     def test_learning(self, folder, run, command):
         """Also where the table is read several times."""
@@ -284,7 +290,10 @@ class TestPredictions:
         assert found.err.startswith(f"error: {message}")
 
 
-@pytest.mark.parametrize("target", ["numbers", "words", "whole", "truth"])
+@pytest.mark.parametrize(
+    "target",
+    ["numbers", "words", *(pytest.param(t, marks=pytest.mark.slow) for t in ("whole", "truth"))],
+)
 def test_formats_give_the_same_models(folder, run, target):
     """Of all endings, in memory and in streams: predictions are equal to the last bit."""
     frame = table()[["name", "a", "b", "n", "y"]]

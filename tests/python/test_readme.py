@@ -359,6 +359,7 @@ def test_commands_run(tmp_path, monkeypatch, capsys):
     assert made == {"folder", "table.csv", "new.csv"} | models | checkpoints
 
 
+@pytest.mark.slow
 def test_lines_of_shells_run(tmp_path):
     """Those with pipes and files of options, in a shell that finds the program."""
     rng = np.random.default_rng(0)

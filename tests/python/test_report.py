@@ -165,7 +165,7 @@ class TestScores:
         (r2,) = own_scores(page, "R2")
         assert r2[0] == pytest.approx(r2_score(y[::-1], model.predict(X)), rel=1e-3)
 
-    @pytest.mark.parametrize("file", [False, True])
+    @pytest.mark.parametrize("file", [pytest.param(False, marks=pytest.mark.slow), True])
     def test_other_samples_of_the_same_means_are_noticed(self, mixed, file, tmp_path):
         """Targets are those of the fit, and so are all values of each column, in other places."""
         model, X, y = mixed

@@ -985,7 +985,8 @@ class TestClusteredSamples:
             found.append((G_new @ weights).astype(float))
         return np.array(found)
 
-    @pytest.mark.parametrize("lam", [pytest.param(1.0, marks=pytest.mark.slow), 2.0])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("lam", [1.0, 2.0])
     def test_folds_and_path(self, clustered, lam):
         X, Y = clustered
         basis = TensorBasis(2, degree=30, lam=lam)
@@ -1003,7 +1004,7 @@ class TestClusteredSamples:
         refit = self.refits(G[others], Y[others], G[[one]], self.ALPHAS)
         self.assert_refits(left_out, refit)
 
-    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("free", [pytest.param(False, marks=pytest.mark.slow), True])
     def test_samples_at_the_thin_end(self, clustered, free):
         """Where leverages are one but for 1e-7, and features are 10^5 times as large as elsewhere.
 
