@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 from scipy.linalg.blas import dsyrk
 
 from bench.cases.common import (
@@ -129,6 +131,80 @@ def gram_moments(*, n_threads: int, S: int, m: int, degree: int, rows: int) -> C
     )
 
 
+def moments_of_angles(*, n_threads: int, S: int, degree: int, rows: int) -> Contest:
+    """Moments of two inputs against a non-uniform Fourier transform to the same frequencies."""
+    X, nothing = 2.0 * inputs(S, 2) - 1.0, np.empty((S, 0))
+    basis = TensorBasis(2, degree=degree, lam=0.0)
+    size = core.count_moments(basis._plan, 0)
+
+    def ours(X: Doubles) -> Doubles:
+        statistic = np.zeros(size)
+        core.accumulate_moments(basis._plan, X, None, nothing[: len(X)], None, statistic, n_threads)
+        return statistic
+
+    def numpy() -> Doubles:
+        left, right = (chebvander(x, 2 * degree) for x in X[:rows].T)
+        return left.T @ right
+
+    # the sums of terms alone are entries of the Gram matrix, and those with the constant are plain
+    a, b = basis.indices.T
+    share = np.where(basis.indices > 0, 2.0 / np.maximum(basis.indices, 1), 1.0).prod(axis=1)
+
+    def sums(statistic: Doubles) -> Doubles:
+        gram = np.zeros((basis.n_terms, basis.n_terms), order="F")
+        core.assemble_moments(basis._plan, statistic, gram, n_threads)
+        return gram[:, 0] / share
+
+    def check(results: Mapping[str, Any]) -> list[Agreement]:
+        what = "sums of T_a T_b, relative to the number of samples"
+        difference = np.abs(sums(ours(X[:rows])) - results["numpy"][a, b]).max() / rows
+        found = [Agreement(f"numpy: {what}, of {rows} rows", float(difference), 1e-13)]
+        if "finufft" in results:
+            modes, middle = results["finufft"], 2 * degree
+            theirs = 0.5 * (modes[middle + a, middle + b] + modes[middle + a, middle - b]).real
+            difference = np.abs(sums(results["ours"]) - theirs).max() / S
+            found.append(Agreement(f"finufft: {what}", float(difference), 1e-11))
+        return found
+
+    contestants = [
+        Contestant("ours", "all moments of the basis, from X", lambda: ours(X)),
+        Contestant(
+            "numpy",
+            f"tables of {rows} rows, then their product; the time is scaled to S rows",
+            numpy,
+            share=rows / S,
+        ),
+    ]
+    absent = {}
+    if find_spec("finufft") is None:
+        absent["finufft"] = "it is not installed"
+    else:
+        contestants.append(
+            Contestant(
+                "finufft",
+                "arccos of X, then a transform of type 1 to all modes, tolerance 1e-12",
+                lambda: _by_finufft(X, degree, n_threads),
+            )
+        )
+    sizes = {"S": S, "m": 2, "degree": degree, "moments": size}
+    return Contest(sizes, contestants, check, absent=absent)
+
+
+def _by_finufft(X: Doubles, degree: int, n_threads: int) -> Any:
+    import finufft
+
+    angles = np.arccos(X)
+    modes = 4 * degree + 1
+    return finufft.nufft2d1(
+        angles[:, 0].copy(),
+        angles[:, 1].copy(),
+        np.ones(len(X), dtype=np.complex128),
+        (modes, modes),
+        eps=1e-12,
+        nthreads=n_threads,
+    )
+
+
 def float32_products(*, n_threads: int, S: int, m: int, L: int, dual: bool) -> Contest:
     """Our float32 form of G'G or G G' against our float64 form, both from float32 inputs."""
     X, nothing = inputs(S, m).astype(np.float32), np.empty((S, 0))
@@ -226,6 +302,19 @@ CASES: tuple[Case, ...] = (
             (100_000, 8, 5, 8.0),
             (50_000, 13, 4, 5.0),
         )
+    ),
+    *(
+        case(
+            f"moments-of-angles-{degree}",
+            "moments of two inputs against a non-uniform Fourier transform",
+            moments_of_angles,
+            {"S": 1_000_000, "degree": degree, "rows": 50_000},
+            {"finufft": 1.0},
+            S=400,
+            degree=3,
+            rows=200,
+        )
+        for degree in (53, 100)
     ),
     case(
         "gram-float32-500",

@@ -6,10 +6,10 @@ namespace gegenbauer::bindings {
 namespace {
 
 template <class Scalar>
-void bind_angle_grid_of(py::class_<AngleGrid>& grid) {
-  grid.def(
+void bind_angle_functions_of(py::class_<AngleFunctions>& functions) {
+  functions.def(
       "evaluate",
-      [](const AngleGrid& self, const Array<Scalar>& x, const BoxMap* box, Array<double> values, int n_threads) {
+      [](const AngleFunctions& self, const Array<Scalar>& x, const BoxMap* box, Array<double> values, int n_threads) {
         const Samples rows = samples(x, box, self.n_inputs());
         const StridedView<double> out = mutable_view(values, "values");
         without_gil(n_threads, [&](const Control& control) { self.evaluate(rows, out, control); });
@@ -22,13 +22,32 @@ void bind_angle_grid_of(py::class_<AngleGrid>& grid) {
 
 void bind_angle_grid(py::module_& m) {
   m.attr("angle_taps") = kAngleTaps;
-  auto grid = bind_class<AngleGrid>(m, "AngleGrid", "Polynomials of few inputs from a grid in the angles.");
-  grid.def(py::init([](std::vector<Index> steps, const Array<double>& values, const Array<double>& window) {
-             return AngleGrid(std::move(steps), view(values, "values"), view(window, "window"));
-           }),
-           py::arg("steps"), py::arg("values").noconvert(), py::arg("window").noconvert());
-  bind_angle_grid_of<double>(grid);
-  bind_angle_grid_of<float>(grid);
+  m.def(
+      "count_angle_nodes",
+      [](Index degree) {
+        constexpr Index most_degree = Index{1} << 24;
+        require(degree >= 0 && degree <= most_degree, "degree must lie between 0 and ", most_degree, ", got ", degree);
+        return AngleAxis::nodes_of(degree);
+      },
+      py::arg("degree"), "Nodes of the grid of one input.");
+  auto functions = bind_class<AngleFunctions>(m, "AngleFunctions", "Polynomials of few inputs, read from a grid.");
+  functions.def(py::init([](const std::vector<Index>& degrees, const Array<double>& coefficients, int n_threads) {
+                  const StridedView<const double> in = view(coefficients, "coefficients");
+                  // before there is a grid, which may be large
+                  Index n_waves = 1;
+                  for (const Index degree : degrees) {
+                    require(degree >= 0, "degrees must not be negative, got ", degree);
+                    n_waves = degree < in.rows && n_waves <= in.rows ? n_waves * (degree + 1) : in.rows + 1;
+                  }
+                  require(n_waves == in.rows, "coefficients must have one row a product of Chebyshev polynomials, got ",
+                          in.rows);
+                  return without_gil(n_threads, [&](const Control& control) {
+                    return std::make_unique<AngleFunctions>(AngleGrid(degrees), in, control);
+                  });
+                }),
+                py::arg("degrees"), py::arg("coefficients").noconvert(), py::arg("n_threads"));
+  bind_angle_functions_of<double>(functions);
+  bind_angle_functions_of<float>(functions);
 }
 
 }  // namespace gegenbauer::bindings

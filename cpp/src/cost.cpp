@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/packet.hpp"
@@ -17,13 +18,10 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Reciprocal shares of the peak
 constexpr double kProduct = 1.2;        // tiles of a product
-constexpr double kStaircase = 1.1;      // the same cut to a staircase, border counted apart
 constexpr double kFactorization = 1.4;  // Cholesky
 constexpr double kPairProduct = 0.9;    // truncated products
 
 // Multiply-adds at peak that one unit of other work is worth
-constexpr double kPackedTerm = 11.0;      // a term at a sample: evaluated, transposed and packed
-constexpr double kTableEntry = 6.0;       // a univariate value, or a term that is evaluated and left where it is
 constexpr double kAssembledEntry = 150;   // an entry of G'G from moments, and
 constexpr double kAssembledDegree = 2.3;  // more of it for each degree of the basis
 constexpr double kStoredPair = 30;        // a pair of samples in the kernel matrix: tables, reading, writing
@@ -37,7 +35,7 @@ double largest_degree(const TensorBasis& basis) {
 
 // One refinement: Y - G W and G'R, each with one multiplication a term and as many multiply-adds as outputs
 double refinement(const TensorBasis& basis, double s, double k) {
-  return 2.2 * s * static_cast<double>(basis.n_terms()) * (1.0 + k);
+  return 2 * units::kTermPass * s * static_cast<double>(basis.n_terms()) * (1.0 + k);
 }
 
 // The sums alone, without factorisation and refinement; a part of it as soon as that exceeds the limit.
@@ -48,8 +46,7 @@ double moments_cost(const TensorBasis& basis, double s, double l, double k, doub
   if (!MomentPlan::exists(basis)) return kInfinite;
   fixed += kPlanWork * basis.plan<BasisHalves>().plan_work();
   if (fixed >= limit) return fixed;
-  const MomentCounts counts = basis.plan<MomentPlan>().counts(static_cast<Index>(k));
-  return fixed + s * (kStaircase * counts.products + kPackedTerm * counts.rows + kTableEntry * counts.table_entries);
+  return fixed + basis.plan<MomentPlan>().sums_cost(s, k);
 }
 
 // Entries of the first columns of the lower triangle of an (n, n) matrix as they are computed: whole panels against
@@ -63,7 +60,7 @@ double triangle(double n, double n_cols) {
 double triangle(double n) { return triangle(n, n); }
 
 // GG' of l terms from features
-double kernel_cost(double s, double l) { return triangle(s) * l * kProduct + s * l * kTableEntry; }
+double kernel_cost(double s, double l) { return triangle(s) * l * kProduct + s * l * units::kTableEntry; }
 
 }  // namespace
 
@@ -76,8 +73,8 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
   FitCost cost{};
   const double refine = refinement(basis, s, k);
   const double primal_rest = kFactorization * l * l * l / 6 + 10 * l * l * (k + 4) + refine;
-  const double tables = static_cast<double>(basis.n_factors()) * kTableEntry;
-  cost.primal = s * (triangle(l + k, l) * kProduct + l * kPackedTerm + tables);
+  const double tables = static_cast<double>(basis.n_factors()) * units::kTableEntry;
+  cost.primal = s * (triangle(l + k, l) * kProduct + l * units::kPackedTerm + tables);
   const double dual_rest = kFactorization * s * s * s / 6 + 10 * s * s * (k + 4) + 2 * refine;
   cost.dual = kernel_cost(s, l) + dual_rest;
   cost.moments = moments_cost(basis, s, l, k, std::min(cost.primal, cost.dual)) + primal_rest;

@@ -9,57 +9,6 @@
 
 namespace gegenbauer {
 
-// Columns: matrix := matrix B' for the rows [0, n_rows), input by input; a column gives to higher ones only. The
-// adjoint, matrix := matrix B, takes the same steps backwards. Some rows of all columns are worked on side by side.
-template <bool adjoint>
-void MomentPlan::change_basis(MatrixRef matrix, Index n_rows, const Control& control) const {
-  constexpr int n_packets = 4;
-  constexpr Index chunk = n_packets * kPacket;
-  const double work = static_cast<double>(n_rows) * static_cast<double>(below_.size() + scale_.size());
-  std::vector<AlignedBuffer> scratch;
-  for (int i = 0; i < control.n_threads(); ++i) scratch.push_back(make_aligned(size_of(n_terms_ * chunk)));
-  parallel_for(control, divide_up(n_rows, chunk), work, [&](Index item, int member) {
-    const Index first = item * chunk;
-    const Index count = std::min(chunk, n_rows - first);
-    double* rows = scratch[size_of(member)].get();
-    for (Index l = 0; l < n_terms_; ++l) {
-      const double scale = adjoint ? scale_[size_of(l)] : 1.0;
-      for (Index i = 0; i < count; ++i) rows[l * chunk + i] = scale * matrix(first + i, l);
-      std::fill(rows + l * chunk + count, rows + (l + 1) * chunk, 0.0);
-    }
-    const auto apply = [&](const Factor& factor) {
-      double* column = rows + Index{factor.term} * chunk;
-      Packet values[n_packets];
-      for (int i = 0; i < n_packets; ++i) values[i] = packet::load(column + i * kPacket);
-      const std::int32_t* below = below_.data() + factor.below;
-      for (std::int32_t j = factor.degree - 2; j >= 0; j -= 2, ++below) {
-        const Packet share = packet::broadcast(connection_(factor.degree, j));
-        double* lower = rows + Index{*below} * chunk;
-        for (int i = 0; i < n_packets; ++i) {
-          const Packet old = packet::load(lower + i * kPacket);
-          if (adjoint) {
-            packet::store(lower + i * kPacket, packet::fma(share, values[i], old));
-          } else {
-            values[i] = packet::fma(share, old, values[i]);
-          }
-        }
-      }
-      if (adjoint) return;
-      for (int i = 0; i < n_packets; ++i) packet::store(column + i * kPacket, values[i]);
-    };
-    if (adjoint) {
-      for (auto factors = factors_.rbegin(); factors != factors_.rend(); ++factors)
-        std::for_each(factors->rbegin(), factors->rend(), apply);
-    } else {
-      for (const std::vector<Factor>& factors : factors_) std::for_each(factors.begin(), factors.end(), apply);
-    }
-    for (Index l = 0; l < n_terms_; ++l) {
-      const double scale = adjoint ? 1.0 : scale_[size_of(l)];
-      for (Index i = 0; i < count; ++i) matrix(first + i, l) = scale * rows[l * chunk + i];
-    }
-  });
-}
-
 namespace {
 
 void transpose(MatrixRef matrix, Index n, const Control& control) {
@@ -122,9 +71,9 @@ void MomentPlan::assemble(const double* statistic, MatrixRef gram, const Control
           "gram must be square with at least ", n_terms_, " rows, or have ", n_terms_, " columns");
   // [C; Y'T] B', then (C B')' B' = B C B'
   assemble_chebyshev(statistic, gram, control);
-  change_basis<false>(gram, gram.rows(), control);
+  form_.to_terms(gram, gram.rows(), control);
   transpose(gram, n_terms_, control);
-  change_basis<false>(gram, n_terms_, control);
+  form_.to_terms(gram, n_terms_, control);
   if (gram.cols() == n_terms_) return;
   const double* target_gram = statistic + n_moments_ + n_targets * n_target_moments_;
   for (Index k = 0; k < n_targets; ++k)
@@ -135,9 +84,9 @@ void MomentPlan::assemble(const double* statistic, MatrixRef gram, const Control
 void MomentPlan::form_coefficients(MatrixRef form, double* coefficients, const Control& control) const {
   require(form.rows() == n_terms_ && form.cols() == n_terms_, "form must have shape (", n_terms_, ", ", n_terms_, ")");
   // B'M, then B'M B
-  change_basis<true>(form, n_terms_, control);
+  form_.to_chebyshev(form, n_terms_, control);
   transpose(form, n_terms_, control);
-  change_basis<true>(form, n_terms_, control);
+  form_.to_chebyshev(form, n_terms_, control);
   // A fixed number of partial sums, whatever the number of threads
   constexpr Index n_parts = 8;
   const Index n_left = left_.n_parts;

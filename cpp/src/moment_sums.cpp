@@ -49,6 +49,16 @@ void add_target_products(const Design& design, double* result, const Control& co
   }
 }
 
+// The squared scale of a sample, then its targets times the scale.
+Staircase::Factors factors_of(const Design& design) {
+  return [&design](Index first, Index count, double* out, Index stride) {
+    const auto scale = [&](Index s) { return design.row_scale == nullptr ? 1.0 : design.row_scale[s]; };
+    for (Index s = 0; s < count; ++s) out[s] = scale(first + s) * scale(first + s);
+    for (Index k = 0; k < design.targets.cols; ++k)
+      for (Index s = 0; s < count; ++s) out[(k + 1) * stride + s] = scale(first + s) * design.targets(first + s, k);
+  };
+}
+
 }  // namespace
 
 void MomentPlan::accumulate(const Design& design, double* statistic, const Control& control,
@@ -59,18 +69,39 @@ void MomentPlan::accumulate(const Design& design, double* statistic, const Contr
           "the design does not fit the plan of the moments");
   require(n_targets == 0 || design.targets.rows == samples.rows(), "Y must have ", samples.rows(), " rows, got ",
           design.targets.rows);
-  const auto scale = [&](Index s) { return design.row_scale == nullptr ? 1.0 : design.row_scale[s]; };
-  const Staircase staircase(left_basis_, right_basis_, right_input_, rows(n_targets));
-  staircase.accumulate(
-      samples, n_targets + 1,
-      [&](Index first, Index count, double* out, Index stride) {
-        for (Index s = 0; s < count; ++s) out[s] = scale(first + s) * scale(first + s);
-        for (Index k = 0; k < n_targets; ++k)
-          for (Index s = 0; s < count; ++s) out[(k + 1) * stride + s] = scale(first + s) * design.targets(first + s, k);
-      },
-      statistic, control);
+  if (!accumulate_on_grid(design, statistic, control))
+    Staircase(left_basis_, right_basis_, right_input_, rows(n_targets))
+        .accumulate(samples, n_targets + 1, factors_of(design), statistic, control);
   if (products == TargetProducts::left_out) return;
-  add_target_products(design, statistic + staircase.size(), control);
+  add_target_products(design, statistic + size(n_targets, TargetProducts::left_out), control);
+}
+
+bool MomentPlan::accumulate_on_grid(const Design& design, double* statistic, const Control& control) const {
+  const Samples& samples = design.samples;
+  const Index n_targets = design.targets.cols;
+  const auto n_samples = static_cast<double>(samples.rows());
+  const auto k = static_cast<double>(n_targets);
+  if (!few_ || !may_be_inside(samples) || few_->sums_cost(n_samples, 1.0 + k) >= staircase_cost(n_samples, k))
+    return false;
+  const AngleGrid& grid = few_->grid();
+  Matrix sums(grid.n_waves(), n_targets + 1);
+  if (!grid.accumulate(samples, n_targets + 1, factors_of(design), sums.data(), control)) return false;
+  const auto waves = [&](const MomentHalf& half, Index first_input) {
+    std::vector<Index> found;
+    for (const Exponents& sum : half.sums) {
+      Index at = 0;
+      for (std::size_t t = 0; t < sum.size(); ++t) at += grid.wave_stride(first_input + static_cast<Index>(t)) * sum[t];
+      found.push_back(at);
+    }
+    return found;
+  };
+  const std::vector<Index> left = waves(left_, 0);
+  const std::vector<Index> right = waves(right_, right_input_);
+  for (const StaircaseRow& row : rows(n_targets)) {
+    const double* of_left = sums.col(row.factor).data() + left[size_of(row.function)];
+    for (Index j = 0; j < row.need; ++j) *statistic++ += of_left[right[size_of(j)]];
+  }
+  return true;
 }
 
 namespace {

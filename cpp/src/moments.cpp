@@ -1,9 +1,9 @@
 #include "gegenbauer/moments.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <utility>
 
+#include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/sizes.hpp"
 
@@ -54,18 +54,6 @@ MomentHalf::MomentHalf(const Half& half) : n_parts(half.size()), part_of_term(ha
 
 namespace {
 
-constexpr Advice kFeaturesInstead{Way{"sum the features instead (GramStatistics, `engine='primal'`)"}};
-
-}  // namespace
-
-void require_polynomials(const TensorBasis& basis) {
-  require(!basis.functions().have_levels(),
-          "moments are sums of Chebyshev polynomials, which categories and numbers that may be missing are not",
-          kFeaturesInstead);
-}
-
-namespace {
-
 const Halves& checked_halves(const TensorBasis& basis) {
   require_polynomials(basis);
   const auto& halves = basis.plan<BasisHalves>();
@@ -81,21 +69,16 @@ MomentPlan::MomentPlan(const TensorBasis& basis) : MomentPlan(basis, checked_hal
 
 MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
     : n_terms_(basis.n_terms()),
+      form_(basis.plan<ChebyshevForm>()),
       left_(halves.left),
       right_(halves.right),
       right_input_(halves.right.first_input),
       left_basis_(chebyshev(left_)),
       right_basis_(chebyshev(right_)) {
   make_staircase();
-  make_connection(basis);
-  const Vector sums = connection_.cwiseAbs().rowwise().sum();
-  std::vector<double> shares(size_of(n_terms_), 1.0);
-  const MultiIndexSet& indices = basis.indices();
-  for (Index l = 0; l < n_terms_; ++l) {
-    if (l > 0) shares[size_of(l)] = shares[size_of(indices.parent(l))] * sums(indices.degree(l));
-    const double bound = scale_[size_of(l)] * shares[size_of(l)];
-    squared_bounds_ += bound * bound;
-  }
+  std::vector<Index> degrees = basis.indices().max_degrees();
+  for (Index& degree : degrees) degree *= 2;
+  if (GridOfFew::exists(degrees)) few_.emplace(std::move(degrees));
   padded_moments_ = Staircase(left_basis_, right_basis_, right_input_, rows(0)).padded_size();
 }
 
@@ -152,58 +135,17 @@ std::vector<StaircaseRow> MomentPlan::rows(Index n_targets) const {
   return rows;
 }
 
-void MomentPlan::make_connection(const TensorBasis& basis) {
-  const MultiIndexSet& indices = basis.indices();
-  const Index degree = *std::max_element(indices.max_degrees().begin(), indices.max_degrees().end());
-  // C_n = sum over i of u_i u_{n-i} T_|n-2i| with u_i = (lam)_i / i!. Only the shares are taken from it; the size comes
-  // from the leading coefficients of p_n and T_n, so any normalisation is served, and any weights of the inputs, and
-  // nothing overflows or cancels.
-  std::vector<double> u(size_of(degree) + 1, 1.0);
-  for (std::size_t i = 1; i < u.size(); ++i)
-    u[i] = u[i - 1] * (basis.lam() + static_cast<double>(i) - 1.0) / static_cast<double>(i);
-  connection_ = Matrix::Zero(degree + 1, degree + 1);
-  for (Index n = 0; n <= degree; ++n) {
-    connection_(n, n) = 1.0;
-    if (basis.lam() == 0.0) continue;
-    for (Index i = 1; i < n; ++i)
-      connection_(n, std::abs(n - 2 * i)) += u[size_of(i)] * u[size_of(n - i)] / (2 * u[size_of(n)]);
-  }
-  std::vector<Exponents> terms;
-  for (Index l = 0; l < n_terms_; ++l) terms.push_back(indices.exponents(l));
-  const Positions position = positions(terms);
-  factors_.resize(size_of(basis.n_inputs()));
-  scale_.assign(size_of(n_terms_), 1.0);
-  // from the highest degree down, so that a column is changed before those that it needs
-  for (std::size_t t = 0; t < factors_.size(); ++t) {
-    const Recurrence& recurrence = basis.functions().recurrences()[static_cast<Index>(t)];
-    std::vector<double> leading{1.0};
-    for (Index n = 1; n <= indices.max_degree(static_cast<Index>(t)); ++n)
-      leading.push_back(leading.back() * recurrence.slope(n) * (n == 1 ? 1.0 : 0.5));
-    std::vector<Index> order(size_of(n_terms_));
-    std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](Index a, Index b) { return terms[size_of(a)][t] > terms[size_of(b)][t]; });
-    for (const Index l : order) {
-      const std::int32_t n = terms[size_of(l)][t];
-      if (n == 0) break;
-      scale_[size_of(l)] *= leading[size_of(n)];
-      if (n < 2 || basis.lam() == 0.0) continue;
-      factors_[t].push_back({static_cast<std::int32_t>(l), n, static_cast<Index>(below_.size())});
-      Exponents lower = terms[size_of(l)];
-      for (std::int32_t j = n - 2; j >= 0; j -= 2) {
-        lower[t] = j;
-        below_.push_back(position.at(lower));
-      }
-    }
-  }
+double MomentPlan::staircase_cost(double n_samples, double n_targets) const {
+  const double products = padded_moments_ + n_targets * static_cast<double>(n_target_moments_);
+  const double rows = static_cast<double>(sum_need_.size()) + n_targets * static_cast<double>(part_need_.size());
+  const auto entries = static_cast<double>(left_basis_.n_factors() + right_basis_.n_factors() + left_basis_.n_terms() +
+                                           right_basis_.n_terms());
+  return n_samples * (units::kStaircase * products + units::kPackedTerm * rows + units::kTableEntry * entries);
 }
 
-MomentCounts MomentPlan::counts(Index n_targets) const {
-  const auto k = static_cast<double>(n_targets);
-  return {padded_moments_ + k * static_cast<double>(n_target_moments_),
-          static_cast<double>(sum_need_.size()) + k * static_cast<double>(part_need_.size()),
-          static_cast<double>(left_basis_.n_factors() + right_basis_.n_factors() + left_basis_.n_terms() +
-                              right_basis_.n_terms())};
+double MomentPlan::sums_cost(double n_samples, double n_targets) const {
+  const double staircase = staircase_cost(n_samples, n_targets);
+  return few_ ? std::min(staircase, few_->sums_cost(n_samples, 1.0 + n_targets)) : staircase;
 }
 
 }  // namespace gegenbauer

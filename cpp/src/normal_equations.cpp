@@ -8,6 +8,7 @@
 #include "feature_blocks.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/term_grid.hpp"
 #include "gegenbauer/tiles.hpp"
 
 namespace gegenbauer {
@@ -158,7 +159,7 @@ void accumulate_cross(const Design& design, MatrixRef cross, const Control& cont
           ")");
   const double work =
       static_cast<double>(design.samples.rows()) * static_cast<double>(n_terms) * static_cast<double>(n_targets + 1);
-  if (n_targets == 0) return;
+  if (n_targets == 0 || accumulate_cross_on_grid(design, cross, control)) return;
   if (n_targets <= kFewTargets) {
     accumulate_cross_of_few(design, cross, work, control);
     return;

@@ -5,6 +5,7 @@
 #include "gegenbauer/depth_first.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/term_grid.hpp"
 
 namespace gegenbauer {
 
@@ -46,6 +47,7 @@ void predict(const TensorBasis& basis, const Samples& samples, StridedView<const
   require(weights.rows == n_terms, "weights must have ", n_terms, " rows (one a term), got ", weights.rows);
   require(out.rows == n_samples && out.cols == n_outputs, "out must have shape (", n_samples, ", ", n_outputs,
           "), got (", out.rows, ", ", out.cols, ")");
+  if (predict_from_grid(basis, samples, weights, out, control)) return;
   const auto& terms = basis.plan<DepthFirst>();
   // weights in the order of the terms, by groups of kOutputs outputs and what is left
   std::vector<double> grouped(size_of(n_outputs * n_terms));

@@ -171,10 +171,57 @@ void test_targets() {
   }
 }
 
+// The sums of many samples at once, from a grid, are those of few at a time, from the staircase.
+void test_grid() {
+  const Case cases[] = {
+      {20'000, 1, 90, 2, IndexSet::total_degree, 0.5, Normalization::raw, -1},
+      {20'000, 2, 861, 1, IndexSet::total_degree, 0.5, Normalization::raw, 0},
+      {20'000, 2, 1600, 1, IndexSet::tensor, 0.0, Normalization::orthonormal, -1},
+      {20'000, 3, 6859, 1, IndexSet::tensor, 0.0, Normalization::orthonormal, -1},
+  };
+  constexpr Index few = 10;
+  for (const Case& c : cases) {
+    const TensorBasis basis(spec_of(c), c.lam, c.normalization);
+    const MomentPlan& plan = basis.plan<MomentPlan>();
+    const auto k = static_cast<double>(c.n_targets);
+    CHECK(plan.sums_cost(20'000, k) / 20'000 < 0.9 * plan.sums_cost(few, k) / few);
+    const Matrix x = check::uniform(c.n_samples, c.n_inputs, c.low, 1);
+    const Matrix y = check::uniform(c.n_samples, c.n_targets, -1, 1, 2);
+    const Matrix scale = check::uniform(c.n_samples, 1, 0, 2, 3);
+    const auto add = [&](const Matrix& inputs, Index first, Index count, std::vector<double>& sums, int n_threads) {
+      const Samples samples = Samples(check::view(inputs)).slice(first, count);
+      StridedView<const double> targets = check::view(y);
+      targets.data += first;
+      targets.rows = count;
+      plan.accumulate({basis, samples, scale.data() + first, targets}, sums.data(), Control(n_threads));
+    };
+    const auto size = static_cast<std::size_t>(plan.size(c.n_targets));
+    std::vector<double> whole(size, 0.0), threaded(size, 0.0), parts(size, 0.0);
+    add(x, 0, c.n_samples, whole, 1);
+    add(x, 0, c.n_samples, threaded, 3);
+    CHECK(whole == threaded);
+    for (Index first = 0; first < c.n_samples; first += few) add(x, first, few, parts, 1);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < size; ++i) worst = std::max(worst, std::abs(whole[i] - parts[i]));
+    CHECK(worst <= 1e-14 * static_cast<double>(c.n_samples));
+    if (c.n_inputs > 2) continue;
+    // one sample outside: all sums come from the staircase, whose polynomials grow there
+    Matrix outside = x;
+    outside(77, c.n_inputs - 1) = 1.0 + 1e-6;
+    std::vector<double> with_it(size, 0.0), in_parts(size, 0.0);
+    add(outside, 0, c.n_samples, with_it, 2);
+    for (Index first = 0; first < c.n_samples; first += few) add(outside, first, few, in_parts, 1);
+    worst = 0.0;
+    for (std::size_t i = 0; i < size; ++i) worst = std::max(worst, std::abs(with_it[i] - in_parts[i]));
+    CHECK(worst <= 1e-14 * static_cast<double>(c.n_samples));
+  }
+}
+
 }  // namespace
 
 int main() {
   test_gram();
+  test_grid();
   test_substitution();
   test_targets();
   test_forms();

@@ -46,7 +46,7 @@ class Polynomials:
 
 def evaluate(grid, values, X, n_threads=1):
     out = np.full((len(values), len(X)), np.nan)
-    grid.interpolant(values).evaluate(X, out, n_threads)
+    grid.interpolant(values, n_threads).evaluate(X, out, n_threads)
     return out
 
 
@@ -88,7 +88,7 @@ def test_threads_and_blocks_change_no_bit():
     polynomials = Polynomials((10, 14), [0.0, 0.0], [1.0, 1.0])
     grid = AngleGrid(polynomials.low, polynomials.high, (10, 14))
     X = polynomials.rows(40_000)
-    interpolant = grid.interpolant(polynomials(grid.nodes()))
+    interpolant = grid.interpolant(polynomials(grid.nodes()), 1)
     out = np.empty((2, N_FUNCTIONS, len(X)))
     interpolant.evaluate(X, out[0], 1)
     interpolant.evaluate(X, out[1], 3)

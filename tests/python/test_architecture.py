@@ -82,7 +82,7 @@ FOREIGN = {
 PUBLIC = ["batches", "errors", *ORDER[:-1]]
 
 CPP_LAYERS = [
-    ["types", "error", "aligned", "packet", "sizes", "unroll"],
+    ["types", "error", "aligned", "packet", "sizes", "unroll", "cost_units"],
     [
         "parallel",
         "panels",
@@ -99,9 +99,11 @@ CPP_LAYERS = [
         "samples",
         "peak",
         "angle_grid",
+        "angle_axis",
     ],
     ["tensor_basis"],
-    ["design", "depth_first", "staircase"],
+    ["design", "depth_first", "staircase", "chebyshev_form"],
+    ["term_grid"],
     [
         "normal_equations",
         "feature_blocks",

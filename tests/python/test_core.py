@@ -31,7 +31,6 @@ from gegenbauer import (
 from gegenbauer._dispatch import available_isas, core
 from gegenbauer.basis import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.errors import TooLargeError
-from gegenbauer.selection.angle_grid import _window_powers
 
 FLAT = (("power", 0.0, (1.0,)),)
 RAW = (("gegenbauer", 0.05, (1.0,)),)
@@ -45,10 +44,9 @@ def plan(m: int = 2, degree: int = 2) -> core.TensorBasis:
 
 def made() -> dict[str, object]:
     """Return an object of every class of the core."""
-    nodes = np.zeros((10 + core.angle_taps - 1, 1))
     kernel = core.SpectrumKernel(2, 0.0, (("power", 1.0, (1.0,)),), 0, [])
     return {
-        "AngleGrid": core.AngleGrid([10], nodes, _window_powers()),
+        "AngleFunctions": core.AngleFunctions([3], np.zeros((4, 1)), 1),
         "BandForm": core.BandForm(np.eye(40, order="F"), None, 1),
         "BoxMap": core.BoxMap([0.0], [0.5], [1.0], [0.0], True),
         "SpectrumKernel": kernel,
@@ -367,8 +365,10 @@ class TestShapes:
                 plan().evaluate(X, None, np.zeros((3, 6)), 1)
 
     def test_grid_whose_number_of_nodes_would_wrap(self):
-        with pytest.raises(ValueError, match="one row a node"):
-            core.AngleGrid([2**62, 4], np.zeros((3, 1)), _window_powers())
+        with pytest.raises(ValueError, match="one row a product"):
+            core.AngleFunctions([2**62, 3], np.zeros((3, 1)), 1)
+        with pytest.raises(ValueError, match="between 0 and 16777216, got 16777217"):
+            core.count_angle_nodes(2**24 + 1)
 
     def test_gram_without_products_of_targets_equals_the_whole(self, rng):
         basis, X = plan(2, 8), rng.uniform(-1, 1, (300, 2))

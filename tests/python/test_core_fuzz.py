@@ -16,7 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gegenbauer._dispatch import core
-from gegenbauer.selection.angle_grid import _window_powers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,12 +281,12 @@ def evaluate_forms(a: Arguments) -> None:
 
 def angle_grid(a: Arguments) -> None:
     m, f = a.between(1, 2), a.pick(0, 1, 5, 17)
-    steps = [a.pick(1, 3, 7) for _ in range(m)]
+    degrees = [a.pick(0, 3, 7) for _ in range(m)]
     if a.wrong():
-        steps[0] = a.pick(*HOSTILE)
-    nodes = int(np.prod([s + core.angle_taps - 1 for s in steps])) if max(steps) < 100 else 9
-    window = a.array(a.between(1, 4), core.angle_taps) if a.wrong() else _window_powers()
-    grid = core.AngleGrid(steps, a.array(nodes, f), window)
+        degrees[0] = a.pick(*HOSTILE)
+    core.count_angle_nodes(degrees[0])
+    waves = int(np.prod([d + 1 for d in degrees])) if max(degrees) < 100 else 9
+    grid = core.AngleFunctions(degrees, a.array(waves, f), a.threads())
     p = Problem(a, m)
     grid.evaluate(p.X, p.box, a.array(p.n, f, out=True), a.threads())
 
@@ -447,7 +446,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
     shift_targets: "shift_targets",
     form_coefficients: "form_coefficients",
     evaluate_forms: "evaluate_forms",
-    angle_grid: "AngleGrid AngleGrid.evaluate BoxMap",
+    angle_grid: "AngleFunctions AngleFunctions.evaluate BoxMap count_angle_nodes",
     band_form: (
         "BandForm BandForm.largest BandForm.smallest BandForm.band BandForm.orthogonal "
         "BandForm.solve"

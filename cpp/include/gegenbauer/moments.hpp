@@ -8,14 +8,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "gegenbauer/chebyshev_form.hpp"
 #include "gegenbauer/design.hpp"
 #include "gegenbauer/halves.hpp"
 #include "gegenbauer/parallel.hpp"
 #include "gegenbauer/sizes.hpp"
 #include "gegenbauer/staircase.hpp"
 #include "gegenbauer/tensor_basis.hpp"
+#include "gegenbauer/term_grid.hpp"
 
 namespace gegenbauer {
 
@@ -34,10 +37,6 @@ struct BasisHalves : Halves {
   }
 };
 
-/// Throws std::invalid_argument for a basis whose inputs have levels: products of contrasts are no sums of few
-/// polynomials, so that it has no moments.
-void require_polynomials(const TensorBasis& basis);
-
 /// What two parts of one half multiply to: the mean of T over some sums and differences.
 struct MomentHalf {
   explicit MomentHalf(const Half& half);
@@ -50,13 +49,6 @@ struct MomentHalf {
   std::vector<std::int32_t> pair_sum;      ///< pair_sum[pair_start[a n + b] .. pair_start[a n + b + 1])
 
   [[nodiscard]] Index n_sums() const { return static_cast<Index>(sums.size()); }
-};
-
-/// What one sample costs.
-struct MomentCounts {
-  double products;       ///< multiply-adds, border of the staircase included
-  double rows;           ///< of the staircase
-  double table_entries;  ///< univariate values and Chebyshev terms of both halves
 };
 
 /// Whether a statistic holds Y'Y, which costs K^2 a sample. No solution needs it.
@@ -89,15 +81,16 @@ class MomentPlan {
     return n_moments_ + n_targets * (n_target_moments_ + squares);
   }
 
-  [[nodiscard]] MomentCounts counts(Index n_targets) const;
+  /// Cost of accumulate() in multiply-adds at peak.
+  [[nodiscard]] double sums_cost(double n_samples, double n_targets) const;
 
-  /// Sum over the terms of the squared sums of the absolute values of their Chebyshev coefficients (for lam >= 0 these
-  /// are the values at the corner of the domain). An entry of G'G from moments is off by a small multiple of eps times
+  /// ChebyshevForm::squared_bounds(). An entry of G'G from moments is off by a small multiple of eps times
   /// the sum of the weights times these sums of its two terms, so the whole matrix by eps times that weight times this.
-  [[nodiscard]] double squared_bounds() const { return squared_bounds_; }
+  [[nodiscard]] double squared_bounds() const { return form_.squared_bounds(); }
 
   /// statistic[0 .. size(K, products)) += that of the samples. Cost 2 size(K, products) flops a sample and as much
-  /// again for every input and degree of the tables.
+  /// again for every input and degree of the tables; or, for few inputs within [-1, 1], what AngleGrid::accumulate()
+  /// costs, if that is less.
   void accumulate(const Design& design, double* statistic, const Control& control,
                   TargetProducts products = TargetProducts::included) const;
 
@@ -132,26 +125,20 @@ class MomentPlan {
     std::int32_t term;
   };
 
-  // A factor of degree >= 2 of a term: the terms with a lower degree of the same parity in that input.
-  struct Factor {
-    std::int32_t term;
-    std::int32_t degree;
-    Index below;  // into below_: the terms with degree - 2, degree - 4, ... in this input
-  };
-
   MomentPlan(const TensorBasis& basis, const Halves& halves);
 
   void make_staircase();
-  void make_connection(const TensorBasis& basis);
   [[nodiscard]] std::vector<StaircaseRow> rows(Index n_targets) const;
   [[nodiscard]] std::int32_t sums_up_to(std::int32_t total) const {
     return up_to_[std::min(size_of(total), up_to_.size() - 1)];
   }
   void assemble_chebyshev(const double* statistic, MatrixRef gram, const Control& control) const;
-  template <bool adjoint>
-  void change_basis(MatrixRef matrix, Index n_rows, const Control& control) const;
+  [[nodiscard]] double staircase_cost(double n_samples, double n_targets) const;
+  // Of no use, and false, where a sample lies outside of [-1, 1].
+  [[nodiscard]] bool accumulate_on_grid(const Design& design, double* statistic, const Control& control) const;
 
   Index n_terms_;
+  const ChebyshevForm& form_;  // kept with the basis, as this is
   MomentHalf left_;
   MomentHalf right_;
   Index right_input_;
@@ -164,14 +151,10 @@ class MomentPlan {
   std::vector<std::int32_t> part_need_;       // right sums that go with each left part
   std::vector<Index> sum_start_;              // of the rows in the statistic
   std::vector<Index> part_start_;             // of the rows of one target, from that target's first on
-  double squared_bounds_ = 0.0;
-  double padded_moments_ = 0.0;  // multiply-adds of the moments without targets
+  double padded_moments_ = 0.0;               // multiply-adds of the moments without targets
   Index n_moments_ = 0;
   Index n_target_moments_ = 0;
-  Matrix connection_;                         // g_n is a multiple of the sum over j of connection_(n, j) T_j
-  std::vector<double> scale_;                 // of each term: product of these multiples over its factors
-  std::vector<std::vector<Factor>> factors_;  // for each input, from the last term to the first
-  std::vector<std::int32_t> below_;
+  std::optional<GridOfFew> few_;  // whose waves are the sums
 };
 
 }  // namespace gegenbauer

@@ -241,7 +241,7 @@ class GridPass(LeveragePass):
         problem, n_alphas = self.fits.problem, self.fits.n_alphas
         functions = self.fits.n_functions
         grid = self._grid()
-        interpolant = grid.interpolant(self._values(grid.nodes()))
+        interpolant = grid.interpolant(self._values(grid.nodes()), problem.n_threads)
         held = np.empty(0)
         for rows in blocks_of(problem.n_samples, 2 * functions):
             data = self._mapped(rows)
