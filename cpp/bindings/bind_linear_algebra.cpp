@@ -43,6 +43,13 @@ void bind_linear_algebra(py::module_& m) {
       },
       py::arg("factor").noconvert(), py::arg("right").noconvert(), py::arg("n_threads"), "right := L^-1 right.");
   m.def(
+      "invert_factored",
+      [](Array<double> factor, int n_threads) {
+        const MatrixRef lower = matrix(factor, "factor");
+        without_gil(n_threads, [&](const Control& control) { inverse_of_factored(lower, lower, control); });
+      },
+      py::arg("factor").noconvert(), py::arg("n_threads"), "factor := (L L')^-1, given L; both triangles.");
+  m.def(
       "inverse_diagonal",
       [](Array<double> factor, int n_threads, const std::string& precision) {
         const Precision kind = precision_from(precision);

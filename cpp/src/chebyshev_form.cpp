@@ -8,6 +8,7 @@
 #include "gegenbauer/halves.hpp"
 #include "gegenbauer/packet.hpp"
 #include "gegenbauer/sizes.hpp"
+#include "gegenbauer/unroll.hpp"
 
 namespace gegenbauer {
 
@@ -71,6 +72,19 @@ ChebyshevForm::ChebyshevForm(const TensorBasis& basis) : n_terms_(basis.n_terms(
   }
 }
 
+namespace {
+
+// out[0 .. n) := factor in[0 .. n)
+void times(double factor, const double* in, Index n, double* out) {
+  const Packet by = packet::broadcast(factor);
+  Index i = 0;
+  for (; i + kPacket <= n; i += kPacket)
+    packet::store_unaligned(out + i, packet::mul(by, packet::load_unaligned(in + i)));
+  for (; i < n; ++i) out[i] = factor * in[i];
+}
+
+}  // namespace
+
 // Columns: matrix := matrix B' for the rows [0, n_rows), input by input; a column gives to higher ones only. The
 // adjoint, matrix := matrix B, takes the same steps backwards. Some rows of all columns are worked on side by side.
 template <bool adjoint>
@@ -86,17 +100,19 @@ void ChebyshevForm::change(MatrixRef matrix, Index n_rows, const Control& contro
     double* rows = scratch[size_of(member)].get();
     for (Index l = 0; l < n_terms_; ++l) {
       const double scale = adjoint ? scale_[size_of(l)] : 1.0;
-      for (Index i = 0; i < count; ++i) rows[l * chunk + i] = scale * matrix(first + i, l);
+      times(scale, &matrix(first, l), count, rows + l * chunk);
       std::fill(rows + l * chunk + count, rows + (l + 1) * chunk, 0.0);
     }
     const auto apply = [&](const Factor& factor) {
       double* column = rows + Index{factor.term} * chunk;
       Packet values[n_packets];
+      GEGENBAUER_UNROLL(4)
       for (int i = 0; i < n_packets; ++i) values[i] = packet::load(column + i * kPacket);
       const std::int32_t* below = below_.data() + factor.below;
       for (std::int32_t j = factor.degree - 2; j >= 0; j -= 2, ++below) {
         const Packet share = packet::broadcast(connection_(factor.degree, j));
         double* lower = rows + Index{*below} * chunk;
+        GEGENBAUER_UNROLL(4)
         for (int i = 0; i < n_packets; ++i) {
           const Packet old = packet::load(lower + i * kPacket);
           if (adjoint) {
@@ -107,6 +123,7 @@ void ChebyshevForm::change(MatrixRef matrix, Index n_rows, const Control& contro
         }
       }
       if (adjoint) return;
+      GEGENBAUER_UNROLL(4)
       for (int i = 0; i < n_packets; ++i) packet::store(column + i * kPacket, values[i]);
     };
     if (adjoint) {
@@ -115,10 +132,8 @@ void ChebyshevForm::change(MatrixRef matrix, Index n_rows, const Control& contro
     } else {
       for (const std::vector<Factor>& factors : factors_) std::for_each(factors.begin(), factors.end(), apply);
     }
-    for (Index l = 0; l < n_terms_; ++l) {
-      const double scale = adjoint ? 1.0 : scale_[size_of(l)];
-      for (Index i = 0; i < count; ++i) matrix(first + i, l) = scale * rows[l * chunk + i];
-    }
+    for (Index l = 0; l < n_terms_; ++l)
+      times(adjoint ? 1.0 : scale_[size_of(l)], rows + l * chunk, count, &matrix(first, l));
   });
 }
 

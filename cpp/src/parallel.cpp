@@ -8,7 +8,7 @@
 #endif
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <system_error>
 
 #include "gegenbauer/sizes.hpp"
@@ -119,14 +119,14 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
   };
   // The members wait at the gate until it is known how many threads the system gave.
   std::atomic<unsigned> gate{0};
-  std::deque<Thread> threads;  // which a new one does not move
+  std::vector<std::unique_ptr<Thread>> threads;  // nothing moves a thread
   for (int member = 1; member < size; ++member) {
     try {
-      threads.emplace_back([&, member] {
+      threads.push_back(std::make_unique<Thread>([&, member] {
         wait_while(gate, 0);
         member_body(member);
-      });
-      send_away(threads.back());
+      }));
+      send_away(*threads.back());
     } catch (const std::exception&) {
       break;  // no thread, or no memory for one
     }
@@ -135,7 +135,7 @@ void Team::run(const Control& control, int size, const std::function<void(Team&,
   gate.store(1);
   gate.notify_all();
   member_body(0);
-  for (Thread& thread : threads) thread.join();
+  for (const std::unique_ptr<Thread>& thread : threads) thread->join();
   if (team.error_) std::rethrow_exception(team.error_);
 }
 

@@ -87,10 +87,10 @@ EIGEN_ALWAYS_INLINE void update(const T* a, const T* b, Index depth, double sign
 
 template <class T>
 void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Tile& tile, Index depth, double sign,
-                     const ProductTarget& target) {
+                     const ProductTarget& target, Index from) {
   constexpr Index panel = kPanelOf<T>;
   constexpr Index lanes = kPacketOf<T>;
-  for (Index begin = 0; begin < depth; begin += kDepth) {
+  for (Index begin = from; begin < depth; begin += kDepth) {
     const Index part = std::min(kDepth, depth - begin);
     for (Index q = tile.col_begin; q < tile.col_end; ++q) {
       for (Index group = 0; group < panel; group += kColumns) {
@@ -117,9 +117,9 @@ void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Ti
 }
 
 template void accumulate_tile(const PanelsOf<double>&, const PanelsOf<double>&, const Tile&, Index, double,
-                              const ProductTarget&);
+                              const ProductTarget&, Index);
 template void accumulate_tile(const PanelsOf<float>&, const PanelsOf<float>&, const Tile&, Index, double,
-                              const ProductTarget&);
+                              const ProductTarget&, Index);
 
 void round_panel(const double* panel, Index depth, Index h, float* single) {
   single += h * kPanel;

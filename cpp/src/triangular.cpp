@@ -246,22 +246,38 @@ void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, c
   });
 }
 
+namespace {
+
+// Columns [begin, begin + width) of L^-1 from their first row on, packed in space.x: the first panel rows are these
+// columns, and depth counts rows from there.
+void inverse_columns(const ConstMatrixRef& lower, Index begin, Index width, const Space& space, Team& team, int me) {
+  const Index rest = lower.rows() - begin;
+  team.for_each(me, space.x.n_panels(), [&](Index p, int) {
+    double* panel = space.x.panel(p);
+    std::fill_n(panel, kPanel * round_up(rest, kColumns), 0.0);
+    for (Index j = p * kPanel; j < std::min(width, (p + 1) * kPanel); ++j) panel[j * kPanel + j % kPanel] = 1.0;
+  });
+  solve_packed(made_lower({lower.bottomRightCorner(rest, rest), true, false}), space, team, me);
+}
+
+void require_square(const ConstMatrixRef& lower) {
+  require(lower.cols() == lower.rows(), "the triangle must be square, got shape (", lower.rows(), ", ", lower.cols(),
+          ")");
+}
+
+}  // namespace
+
 Vector inverse_column_squares(const ConstMatrixRef& lower, const Control& control, Precision precision) {
+  require_square(lower);
   const Index wide = precision == Precision::float32 ? 768 : 256;  // the triangle is packed anew for each block
   const Index n = lower.rows();
-  require(lower.cols() == n, "the triangle must be square, got shape (", n, ", ", lower.cols(), ")");
   Vector squares = Vector::Zero(n);
   const Space space(n, std::min(n, wide), precision, control.n_threads());
   Team::run(control, control.threads_for(std::pow(static_cast<double>(n), 3) / 6), [&](Team& team, int me) {
     for (Index begin = 0; begin < n; begin += wide) {
       const Index rest = n - begin;
       const Index width = std::min(wide, rest);
-      team.for_each(me, space.x.n_panels(), [&](Index p, int) {
-        double* panel = space.x.panel(p);
-        std::fill_n(panel, kPanel * round_up(rest, kColumns), 0.0);
-        for (Index j = p * kPanel; j < std::min(width, (p + 1) * kPanel); ++j) panel[j * kPanel + j % kPanel] = 1.0;
-      });
-      solve_packed(made_lower({lower.bottomRightCorner(rest, rest), true, false}), space, team, me);
+      inverse_columns(lower, begin, width, space, team, me);
       team.for_each(me, panels_of(width), [&](Index p, int) {
         const double* panel = space.x.panel(p);
         for (Index first = 0; first < rest; first += kSolveDepth) {  // in parts, so that rounding does not add up
@@ -275,6 +291,51 @@ Vector inverse_column_squares(const ConstMatrixRef& lower, const Control& contro
     }
   });
   return squares;
+}
+
+void inverse_of_product(const ConstMatrixRef& lower, MatrixRef inverse, const Control& control) {
+  require_square(lower);
+  const Index n = lower.rows();
+  require(inverse.rows() == n && inverse.cols() == n, "inverse must have shape (", n, ", ", n, "), got (",
+          inverse.rows(), ", ", inverse.cols(), ")");
+  constexpr Index wide = 240;
+  static_assert(wide % kPanel == 0);
+  const PackedPanels columns(n, n);  // of L^-1, each from the first row of its block on
+  const Space space(n, std::min(n, wide), Precision::float64, control.n_threads());
+  struct Part {
+    Tile tile;
+    Index first;  // row of L^-1 from which on both sides have entries
+  };
+  std::vector<Part> parts;
+  for (Index begin = 0; begin < n; begin += wide) {
+    const Index end = panels_of(std::min(n, begin + wide));
+    for (Index q = 0; q < end; q += kTilePanels)
+      parts.push_back({{begin / kPanel, end, q, std::min(end, q + kTilePanels)}, begin});
+  }
+  constexpr Index side = 32;  // of squares that are mirrored
+  Team::run(control, control.threads_for(std::pow(static_cast<double>(n), 3) / 3), [&](Team& team, int me) {
+    for (Index begin = 0; begin < n; begin += wide) {
+      const Index width = std::min(wide, n - begin);
+      inverse_columns(lower, begin, width, space, team, me);
+      team.for_each(me, panels_of(width), [&](Index p, int) {
+        std::copy_n(space.x.panel(p), (n - begin) * kPanel, columns.panel(begin / kPanel + p) + begin * kPanel);
+      });
+    }
+    team.for_each(me, static_cast<Index>(parts.size()), [&](Index i, int) {
+      const auto& [tile, first] = parts[size_of(i)];
+      const Index row = tile.row_begin * kPanel;
+      const Index rows = std::min(n, tile.row_end * kPanel) - row;
+      const Index cols = std::min(n, tile.col_end * kPanel) - tile.col_begin * kPanel;
+      inverse.block(row, tile.col_begin * kPanel, rows, cols).setZero();
+      accumulate_tile(columns, columns, tile, n, 1.0, {inverse.data(), inverse.outerStride(), n, n, true}, first);
+    });
+    team.for_each(me, divide_up(n, side), [&](Index strip, int) {
+      const Index stop = std::min(n, (strip + 1) * side);
+      for (Index begin = 0; begin < stop; begin += side)
+        for (Index j = begin; j < std::min(stop, begin + side); ++j)
+          for (Index i = std::max(strip * side, j + 1); i < stop; ++i) inverse(j, i) = inverse(i, j);
+    });
+  });
 }
 
 }  // namespace gegenbauer

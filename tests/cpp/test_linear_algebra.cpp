@@ -277,9 +277,36 @@ void test_refinement() {
   CHECK((x - exact).norm() <= 1e-12 * exact.norm());
 }
 
+// (L L')^-1, both triangles, in place and beside the factor.
+void test_inverse() {
+  for (const Index n : {1, 2, 5, 23, 24, 25, 239, 240, 241, 500, 777}) {
+    const Matrix a = check::uniform(n, n + 3, -1, 1, static_cast<unsigned>(n));
+    const Matrix whole = a * a.transpose() + 0.1 * static_cast<double>(n) * Matrix::Identity(n, n);
+    Matrix factor = whole;
+    factor.triangularView<Eigen::StrictlyUpper>().setConstant(std::numeric_limits<double>::quiet_NaN());
+    cholesky_in_place(factor, Control(1));
+    Matrix found = Matrix::Constant(n, n, 1e300);
+    inverse_of_factored(factor, found, Control(1));
+    const Matrix rest = found * whole - Matrix::Identity(n, n);
+    CHECK(rest.cwiseAbs().maxCoeff() <= 1e-13);
+    CHECK((found - found.transpose()).isZero(0.0));
+    Matrix threaded = Matrix::Constant(n, n, -1e300);
+    inverse_of_factored(factor, threaded, Control(3));
+    CHECK((threaded - found).isZero(0.0));
+    inverse_of_factored(factor, factor, Control(2));
+    CHECK((factor - found).isZero(0.0));
+  }
+  Matrix narrow(3, 2);
+  CHECK_THROWS(inverse_of_factored(narrow, narrow, Control(1)), std::invalid_argument, "square");
+  Matrix square = Matrix::Identity(3, 3);
+  CHECK_THROWS(inverse_of_factored(square, narrow, Control(1)), std::invalid_argument,
+               "inverse must have shape (3, 3)");
+}
+
 }  // namespace
 
 int main() {
+  test_inverse();
   test_tiles();
   test_cholesky();
   test_cholesky_of_many_columns();

@@ -113,6 +113,7 @@ CPP_LAYERS = [
         "moments",
         "moment_sums",
         "moment_assembly",
+        "moment_maps",
         "kernel",
         "kernel_sweep",
         "kernel_products",
@@ -122,7 +123,8 @@ CPP_LAYERS = [
     ["total_degree_kernel", "spectrum_kernel", "spectrum_gradient"],
 ]
 KNOWS_NO_BASIS = {
-    "triangular", "triangular_tiles", "cholesky", "orthogonal", "refine", "dual_system",
+    "triangular", "triangular_tiles", "cholesky", "extreme_eigenvalues", "orthogonal", "refine",
+    "dual_system",
     "band_form", "band_blocks", "band_reduction", "band_reflectors", "band_factors",
 }  # fmt: skip
 BELOW_NO_BASIS = {

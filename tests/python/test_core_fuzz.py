@@ -468,6 +468,7 @@ CALLS: dict[Callable[[Arguments], Any], str] = {
     lambda a: core.cholesky_in_place(factor_and_right(a)[0], a.threads()): "cholesky_in_place",
     lambda a: core.solve_factored(*factor_and_right(a), a.threads()): "solve_factored",
     lambda a: core.solve_lower(*factor_and_right(a), a.threads()): "solve_lower",
+    lambda a: core.invert_factored(factor_and_right(a)[0], a.threads()): "invert_factored",
     lambda a: core.inverse_diagonal(factor_and_right(a)[0], a.threads()): "inverse_diagonal",
     solve_gram: "solve_gram",
     eval_gegenbauer: "eval_gegenbauer",

@@ -97,14 +97,9 @@ class Team {
 /// member < control.n_threads() is the thread whose scratch space to use.
 template <class Item>
 void parallel_for(const Control& control, Index count, double multiply_adds, const Item& item) {
+  if (count <= 0) return;
+  // a team of one as well: the compiler is to see the item once
   const int size = static_cast<int>(std::min<Index>(control.threads_for(multiply_adds), count));
-  if (size <= 1) {
-    for (Index i = 0; i < count; ++i) {
-      control.check();
-      item(i, 0);
-    }
-    return;
-  }
   Team::run(control, size, [&](Team& team, int member) { team.for_each(member, count, item); });
 }
 

@@ -96,10 +96,10 @@ struct ProductTarget {
   bool lower_only;
 };
 
-/// target += sign * left * right' over one tile and the depth [0, depth).
+/// target += sign * left * right' over one tile and the depth [from, depth).
 template <class T>
 void accumulate_tile(const PanelsOf<T>& left, const PanelsOf<T>& right, const Tile& tile, Index depth, double sign,
-                     const ProductTarget& target);
+                     const ProductTarget& target, Index from = 0);
 
 /// Rounds `depth` columns of a panel of doubles into their place in a panel of floats, which holds kSinglePanels such
 /// panels; half h of them.

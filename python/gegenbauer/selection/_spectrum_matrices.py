@@ -54,7 +54,7 @@ class SpectrumMatrices:
     def log_gradient(self, q: Doubles, M: Doubles) -> Doubles:
         """Differentiate the sum of the entries of M times D K D by log q, (*q.shape)."""
         X, box, root, _, threads = self.samples
-        weights = np.asfortranarray(M * root[:, np.newaxis] * root)
+        weights = np.asfortranarray(M if (root == 1.0).all() else M * root[:, np.newaxis] * root)
         found: Doubles = self._kernel(q)._plan.log_gradient(X, box, weights, threads)
         return found
 

@@ -249,15 +249,15 @@ class SpectrumProblem:
             core.cholesky_in_place(factor, self.threads)
         except np.linalg.LinAlgError:
             return failed
-        B = np.eye(n, order="F")
-        core.solve_factored(factor, B, self.threads)
         log_det = 2 * np.log(factor.diagonal()).sum()
+        core.invert_factored(factor, self.threads)
+        B = factor
         if self.free:
             side = B @ self.root
             along = self.root @ side
             if not along > 0:
                 return failed
-            B -= np.outer(side / along, side)
+            _add_product(B, -1.0 / float(along), side[:, np.newaxis], side[:, np.newaxis])
             log_det += np.log(along)
             n_samples -= 1
         A = B @ self.scaled_Y
@@ -270,7 +270,9 @@ class SpectrumProblem:
             by_alpha = 0.5 * (1.0 - (n - self.free) / n_samples) / alpha
             value = 0.5 * np.log(quadratic / n_samples).mean() + 0.5 * log_det / n_samples
             value += by_alpha * alpha * np.log(alpha)
-            M = (0.5 / n_samples) * B - (0.5 / n_outputs) * (A / quadratic) @ A.T
+            M = B
+            M *= 0.5 / n_samples
+            _add_product(M, -0.5 / n_outputs, A / quadratic, A)
         else:
             share = np.ones(n) if self.left_out is None else self.left_out
             diagonal = without_share(B.diagonal(), 1.0 / alpha, share)[:, np.newaxis]
@@ -289,12 +291,21 @@ class SpectrumProblem:
                 H = e / (total * n_outputs)
             v = (H * e).sum(axis=1) / diagonal[:, 0]
             side = B @ (H / diagonal)
-            M = (B * (share * v)) @ B - 0.5 * (side @ A.T + A @ side.T)
+            M = np.asfortranarray((B * (share * v)) @ B)
+            _add_product(M, -0.5, side, A)
+            _add_product(M, -0.5, A, side)
             by_alpha = float(v @ (1.0 - share)) / alpha**2
         by_log_alpha = alpha * (float(np.trace(M)) + by_alpha)
         if relative:  # alpha moves with the mean of the diagonal
             M[np.diag_indices(n)] += by_log_alpha / (level * self.n_samples)
         return SpectrumObjective(float(value), matrices.log_gradient(q, M), by_log_alpha)
+
+
+def _add_product(matrix: Doubles, scale: float, left: Doubles, right: Doubles) -> None:
+    """Add a scale times left right' to a column-major matrix, in place."""
+    from scipy.linalg.blas import dgemm
+
+    dgemm(scale, left, right, 1.0, matrix, trans_b=True, overwrite_c=True)
 
 
 # (predictions (rows, n_outputs)) -> score and its derivatives (rows, n_outputs)
