@@ -24,7 +24,7 @@ constexpr Long kLongPi = std::numbers::pi_v<Long>;
 
 // Window of Kaiser and Bessel, as narrow in the frequencies as the taps and the oversampling allow
 constexpr Long kTaps = static_cast<Long>(kAngleTaps);
-constexpr Long kShape = 0.98L * kLongPi * kTaps * (1.0L - 0.5L / kAngleOversampling);
+constexpr Long kShape = 0.98L * kLongPi * kTaps * (1.0L - 0.5L / static_cast<Long>(kAngleOversampling));
 
 // I_0 by its series, all of whose terms are positive
 Long bessel(Long x) {
