@@ -558,21 +558,9 @@ def as_matrix(
     ValueError
         When the shape is wrong, the array is empty or an entry is not finite.
     """
-    if hasattr(value, "toarray"):
-        raise TypeError(
-            Message("{} must be dense, got a sparse matrix: pass {}.toarray()", name, name)
-        )
-    value = require_plain(value, name)
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ValueError(_ragged(name)) from None
-    require_no_text(array, name)
-    if array.dtype == object and array.ndim:
-        with naming_columns(value, name):
-            array = array.astype(np.float64)
-    if array.dtype.kind not in "fiub" and array.ndim:
-        raise TypeError(Message("{} must hold real numbers, got dtype {}", name, array.dtype))
+    # what most calls pass, several times on the way of one prediction
+    plain = type(value) is np.ndarray and value.dtype.kind == "f"
+    array: npt.NDArray[Any] = value if plain else _as_numbers(value, name)  # type: ignore[assignment]
     if one_dimensional and array.ndim == 1:
         array = array[:, np.newaxis]
     if array.ndim != 2:
@@ -601,6 +589,26 @@ def as_matrix(
         bad = np.isinf(array) if allow_missing else ~np.isfinite(array)
         if bad.any():
             raise ValueError(_describe_bad_entry(array, bad, name))
+    return array
+
+
+def _as_numbers(value: object, name: Name) -> npt.NDArray[Any]:
+    """Return an array of real numbers or truth values, of whatever type they are."""
+    if hasattr(value, "toarray"):
+        raise TypeError(
+            Message("{} must be dense, got a sparse matrix: pass {}.toarray()", name, name)
+        )
+    value = require_plain(value, name)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(_ragged(name)) from None
+    require_no_text(array, name)
+    if array.dtype == object and array.ndim:
+        with naming_columns(value, name):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "fiub" and array.ndim:
+        raise TypeError(Message("{} must hold real numbers, got dtype {}", name, array.dtype))
     return array
 
 

@@ -25,6 +25,9 @@ _COARSEST = float(np.finfo(np.float32).eps)
 # Least step of a map, whose slopes are then at most its reciprocal
 _CLOSEST = 1e-9
 
+# Entries of which a mask costs less than to go through the columns
+_FEW_ENTRIES = 4096
+
 DOMAINS = ((0.0, 1.0), (-1.0, 1.0))
 
 
@@ -73,8 +76,8 @@ class InputScaling:
     """
 
     __slots__ = (
-        "_ends", "_map", "_pieces", "categories", "clip", "domain", "is_constant", "lower", "upper",
-        "warping",
+        "_ends", "_map", "_pieces", "_reaches", "categories", "clip", "domain", "is_constant",
+        "lower", "upper", "warping",
     )  # fmt: skip
 
     lower: npt.NDArray[np.float64]
@@ -85,6 +88,7 @@ class InputScaling:
     warping: tuple[tuple[Doubles, Doubles] | None, ...] | None
     categories: npt.NDArray[np.bool_] | None
     _ends: tuple[Doubles, Doubles]  # of the interval that each column is mapped to
+    _reaches: dict[np.dtype[Any], tuple[Doubles, Doubles]]  # by the type of the samples
 
     def __init__(
         self,
@@ -129,6 +133,7 @@ class InputScaling:
             self.categories = found if found.any() else None
         self.warping = None if warping is None else _check_warping(warping, self.lower.size)
         self._pieces = [_pieces(each) for each in self.warping or ()]
+        self._reaches = {}
         for array in (self.lower, self.upper, self.is_constant):
             array.flags.writeable = False
         low, high = self._ends = self._intervals()
@@ -336,7 +341,9 @@ class InputScaling:
         -------
         ndarray of bool
         """
-        data = self._samples(X)
+        return self._beyond(self._samples(X), rounded)
+
+    def _beyond(self, data: npt.NDArray[Any], rounded: bool) -> npt.NDArray[np.bool_]:
         lower, upper = self._reach(data.dtype) if rounded else (self.lower, self.upper)
         found: npt.NDArray[np.bool_] = (data < lower) | (data > upper)
         found &= ~self.is_constant
@@ -349,6 +356,8 @@ class InputScaling:
         mask of all entries is made.
         """
         data = self._samples(X)
+        if data.size <= _FEW_ENTRIES:
+            return np.asarray(self._beyond(data, rounded).any(axis=1))
         lower, upper = self._reach(data.dtype) if rounded else (self.lower, self.upper)
         out = np.zeros(data.shape[0], dtype=bool)
         for column in np.flatnonzero(~self.is_constant):
@@ -363,6 +372,11 @@ class InputScaling:
         float64 may be of a box of float32: that is one whose ends are such numbers, and which is no
         point among them. They lie up to half a step beyond an end.
         """
+        if dtype not in self._reaches:  # which takes as long as the rest of a prediction
+            self._reaches[dtype] = self._find_reach(dtype)
+        return self._reaches[dtype]
+
+    def _find_reach(self, dtype: np.dtype[Any]) -> tuple[Doubles, Doubles]:
         with np.errstate(over="ignore"):
             coarse = [end.astype(np.float32) for end in (self.lower, self.upper)]
             if dtype == np.float32:

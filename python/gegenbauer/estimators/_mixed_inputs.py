@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MixedInputs", "have_gaps"]
 
+# Entries of columns that are scaled at once
+_MOST_ENTRIES = 100_000
+
 
 def have_gaps(X: NDArray[Any]) -> bool:
     """Whether samples miss anything: mostly they do not, which a sum shows without a mask.
@@ -185,11 +188,14 @@ class MixedInputs(InputEstimator):
     ) -> None:
         """Keep the marginals of the samples of a fit, by Gauss rules of so many nodes an input."""
         found: list[Marginal] = []
-        for t, n in enumerate(n_nodes):  # one by one, for samples may fill the memory
-            own = np.arange(X.shape[1]) == t
-            column = self.scaling_.some(own).transform(X[:, t : t + 1])
-            levels = None if self._levels is None else self._levels[t : t + 1]
-            found += sample_marginals(column, weight, levels, [n])
+        step = max(1, _MOST_ENTRIES // len(X))  # samples may fill the memory
+        for first in range(0, X.shape[1], step):
+            some = slice(first, first + step)
+            own = np.zeros(X.shape[1], dtype=bool)
+            own[some] = True
+            scaling = self.scaling_ if own.all() else self.scaling_.some(own)
+            levels = None if self._levels is None else self._levels[some]
+            found += sample_marginals(scaling.transform(X[:, some]), weight, levels, n_nodes[some])
         self._marginals = tuple(found)
 
     def _with_levels(self, box: InputScaling) -> InputScaling:
