@@ -29,10 +29,9 @@ constexpr Index kGroup = Index{kSide} * kPacket;
 // Sides of the patches by which they are sorted, in nodes.
 constexpr Index kPatch = 8;
 
-// Factors whose grids are summed at once.
+// Factors whose grids are summed at once, at most, and the numbers of such grids: fewer where they are large. As many
+// wait to be added, where threads do not need more.
 constexpr Index kFactors = 8;
-
-// Numbers of the grids that wait to be added, where threads do not need more.
 constexpr Index kMostSums = 1'000'000;
 
 constexpr Index kPackets = kAngleTaps / kPacket;
@@ -269,7 +268,8 @@ bool AngleGrid::accumulate(const Samples& samples, Index n_factors, const Factor
   require(samples.cols() == n_inputs(), "X must have ", n_inputs(), " columns, got ", samples.cols());
   const Index chunk = chunk_of(n_nodes_);
   const Index n_chunks = divide_up(samples.rows(), chunk);
-  const Index n_grids = std::min(n_factors, kFactors);
+  if (n_factors == 0) return true;
+  const Index n_grids = std::min(n_factors, std::clamp<Index>(kMostSums / n_nodes_, 1, kFactors));
   const double work = static_cast<double>(samples.rows()) *
                       static_cast<double>((2 * n_grids + 2) * n_taps() + 64 * kAngleTaps * n_inputs());
   const Index n_threads = std::max<Index>(1, std::min<Index>(control.threads_for(work), n_chunks));
@@ -288,8 +288,8 @@ bool AngleGrid::accumulate(const Samples& samples, Index n_factors, const Factor
   const AlignedBuffer all = make_aligned(size_of(size));
   std::vector<double> totals(size_of(wave * n_grids));
   std::atomic<bool> inside{true};
-  for (Index group = 0; group < n_factors; group += kFactors) {
-    const Index n = std::min(kFactors, n_factors - group);
+  for (Index group = 0; group < n_factors; group += n_grids) {
+    const Index n = std::min(n_grids, n_factors - group);
     std::fill_n(all.get(), n * n_nodes_, 0.0);
     std::vector<double> sum(size_of(n), 0.0);
     for (Index begin = 0; begin < n_chunks && inside; begin += wave) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "gegenbauer/chebyshev_form.hpp"
@@ -23,6 +24,8 @@ bool GridOfFew::exists(const std::vector<Index>& degrees) {
 }
 
 double GridOfFew::sums_cost(double n_samples, double n_factors) const {
+  constexpr double most_factors = 64;  // which are held for a run of samples
+  if (n_factors > most_factors) return std::numeric_limits<double>::infinity();
   const auto nodes = static_cast<double>(grid_.n_nodes());
   return n_samples * (units::kAngle * static_cast<double>(grid_.n_inputs()) +
                       units::kSpreadNode * n_factors * static_cast<double>(grid_.n_taps())) +
@@ -31,6 +34,8 @@ double GridOfFew::sums_cost(double n_samples, double n_factors) const {
 }
 
 double GridOfFew::values_cost(double n_samples, double n_functions) const {
+  constexpr double most_numbers = 1 << 23;  // 64 MB
+  if (n_functions * static_cast<double>(grid_.n_nodes()) > most_numbers) return std::numeric_limits<double>::infinity();
   return n_samples * (units::kAngle * static_cast<double>(grid_.n_inputs()) +
                       units::kReadNode * n_functions * static_cast<double>(grid_.n_taps())) +
          n_functions * units::kWaveProduct * grid_.waves_cost();

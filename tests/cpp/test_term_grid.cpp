@@ -150,6 +150,29 @@ void test_small() {
   }
 }
 
+// Where a grid would take memory that nobody announced, features are used: many targets, many outputs.
+void test_memory() {
+  const Index n = 20'000;
+  const TensorBasis basis = basis_of({n, 2, 2556, 64, IndexSet::total_degree, 0.5, Normalization::orthonormal});
+  const Matrix x = check::uniform(n, 2, -1, 1);
+  const Samples samples(check::view(x));
+  const Matrix few = check::uniform(n, 64, -1, 1), many = check::uniform(n, 65, -1, 1);
+  Matrix cross = Matrix::Zero(64, 2556), by_features = cross, of_many = Matrix::Zero(65, 2556);
+  CHECK(accumulate_cross_on_grid({basis, samples, nullptr, check::view(few)}, cross, Control(1)));
+  CHECK(!accumulate_cross_on_grid({basis, samples, nullptr, check::view(many)}, of_many, Control(1)));
+  for (Index first = 0; first < n; first += 1000) {  // too few for a grid
+    StridedView<const double> targets = check::view(few);
+    targets.data += first;
+    targets.rows = 1000;
+    const Samples part = samples.slice(first, 1000);
+    accumulate_cross({basis, part, nullptr, targets}, by_features, Control(1));
+  }
+  CHECK((cross - by_features).cwiseAbs().maxCoeff() <= 1e-15 * n * bounds(basis).maxCoeff());
+  const Matrix weights = check::uniform(2556, 700, -1, 1);
+  Matrix out(n, 700);
+  CHECK(!predict_from_grid(basis, samples, check::view(weights), check::view(out), Control(1)));
+}
+
 }  // namespace
 
 int main() {
@@ -159,5 +182,6 @@ int main() {
   }
   test_outside();
   test_small();
+  test_memory();
   return check::report("term_grid");
 }

@@ -24,7 +24,8 @@ class GridOfFew {
   [[nodiscard]] const std::vector<Index>& degrees() const { return degrees_; }
   [[nodiscard]] const AngleGrid& grid() const { return grid_; }
 
-  /// Costs in multiply-adds at peak: of the sums of some factors, and of the values of some functions.
+  /// Costs in multiply-adds at peak: of the sums of some factors, and of the values of some functions. Infinite where
+  /// these would take more than some 64 MB.
   [[nodiscard]] double sums_cost(double n_samples, double n_factors) const;
   [[nodiscard]] double values_cost(double n_samples, double n_functions) const;
 
