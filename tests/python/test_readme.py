@@ -33,7 +33,7 @@ PAGES = {
     "docs/simulators.md": {"python": 6, "": 0, "sh": 0},
     "docs/explain.md": {"python": 7, "": 0, "sh": 0},
     "docs/deployment.md": {"python": 2, "": 0, "sh": 0},
-    "docs/mathematics.md": {"python": 7, "": 0, "sh": 0},
+    "docs/mathematics.md": {"python": 8, "": 0, "sh": 0},
     "docs/distributed.md": {"python": 1, "": 1, "sh": 0},
     "docs/ray.md": {"python": 1, "": 1, "sh": 0},
     "docs/spark.md": {"python": 1, "": 1, "sh": 0},
