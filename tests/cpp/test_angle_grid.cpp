@@ -20,7 +20,7 @@ Matrix products(const std::vector<Index>& degrees, const Matrix& x) {
     const Index n = degrees[t] + 1;
     Matrix next(all.rows() * n, x.rows());
     for (Index s = 0; s < x.rows(); ++s) {
-      const long double at = x(s, static_cast<Index>(t));
+      const auto at = static_cast<long double>(x(s, static_cast<Index>(t)));
       long double before = at;  // T_{-1}
       long double now = 1.0L;
       for (Index k = 0; k < n; ++k) {
