@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.runner import Agreement, Case, Contest
+from bench.runner import Agreement, Case, Contest, Contestant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +27,13 @@ OTHER_PENALTY = (
     "predictions with scikit-learn's: its basis is the monomials of the same span, so the same "
     "penalty acts on other coefficients and another function is fitted"
 )
+
+
+def if_there(module: str, contestant: Contestant) -> tuple[list[Contestant], dict[str, str]]:
+    """Return a peer that need not be installed, or nobody and why."""
+    if find_spec(module) is None:
+        return [], {contestant.name: "it is not installed"}
+    return [contestant], {}
 
 
 # --- Data -----------------------------------------------------------------------------------------

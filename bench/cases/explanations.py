@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import product
 from math import factorial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.cases.common import case, inputs, relative, targets
+from bench.cases.common import case, if_there, inputs, relative, targets
 from bench.runner import Agreement, Case, Contest, Contestant
 from gegenbauer import GegenbauerRegressor, GegenbauerRegressorCV
 from gegenbauer.inspection import shapley_values
@@ -77,20 +76,16 @@ def _contest(model: Any, X: Doubles, sizes: dict[str, int]) -> Contest:
             share=share,
         ),
     ]
-    absent = {}
-    if find_spec("shap") is None:
-        absent["shap"] = "it is not installed"
-    else:
-        contestants.append(
-            Contestant(
-                "shap",
-                "KernelExplainer that takes all subsets, of a fiftieth of the samples (time "
-                "scaled up)",
-                by_shap,
-                share=share,
-            )
-        )
-    return Contest(sizes, contestants, check, absent=absent)
+    shap, absent = if_there(
+        "shap",
+        Contestant(
+            "shap",
+            "KernelExplainer that takes all subsets, of a fiftieth of the samples (time scaled up)",
+            by_shap,
+            share=share,
+        ),
+    )
+    return Contest(sizes, [*contestants, *shap], check, absent=absent)
 
 
 def shapley_of_terms(*, n_threads: int, S: int, m: int, L: int) -> Contest:

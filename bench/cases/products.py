@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.linalg.blas import dsyrk
 from bench.cases.common import (
     LAM,
     case,
+    if_there,
     inputs,
     same_product,
 )
@@ -186,19 +186,16 @@ def moments_of_angles(*, n_threads: int, S: int, degree: int, rows: int) -> Cont
             share=rows / S,
         ),
     ]
-    absent = {}
-    if find_spec("finufft") is None:
-        absent["finufft"] = "it is not installed"
-    else:
-        contestants.append(
-            Contestant(
-                "finufft",
-                "arccos of X, then a transform of type 1 to all modes, tolerance 1e-12",
-                lambda: _by_finufft(X, degree, n_threads),
-            )
-        )
+    finufft, absent = if_there(
+        "finufft",
+        Contestant(
+            "finufft",
+            "arccos of X, then a transform of type 1 to all modes, tolerance 1e-12",
+            lambda: _by_finufft(X, degree, n_threads),
+        ),
+    )
     sizes = {"S": S, "m": 2, "degree": degree, "moments": size}
-    return Contest(sizes, contestants, check, absent=absent)
+    return Contest(sizes, [*contestants, *finufft], check, absent=absent)
 
 
 def _by_finufft(X: Doubles, degree: int, n_threads: int) -> Any:

@@ -263,7 +263,7 @@ void AngleGrid::spread(const Places& places, Index count, Index n_factors, const
   }
 }
 
-bool AngleGrid::accumulate(const Samples& samples, Index n_factors, const Factors& factors, double* sums,
+bool AngleGrid::accumulate(const Samples& samples, Index n_factors, const SampleFactors& factors, double* sums,
                            const Control& control) const {
   require(samples.cols() == n_inputs(), "X must have ", n_inputs(), " columns, got ", samples.cols());
   const Index chunk = chunk_of(n_nodes_);
@@ -322,6 +322,12 @@ bool AngleGrid::accumulate(const Samples& samples, Index n_factors, const Factor
     });
   }
   return true;
+}
+
+Index AngleGrid::wave_of(const std::vector<std::int32_t>& degrees, Index first_input) const {
+  Index wave = 0;
+  for (std::size_t t = 0; t < degrees.size(); ++t) wave += wave_stride_[size_of(first_input) + t] * degrees[t];
+  return wave;
 }
 
 Index AngleGrid::n_chunks(double n_samples) const {

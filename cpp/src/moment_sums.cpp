@@ -49,7 +49,7 @@ void add_target_products(const Design& design, double* result, const Control& co
 }
 
 // The squared scale of a sample, then its targets times the scale.
-Staircase::Factors factors_of(const Design& design) {
+SampleFactors factors_of(const Design& design) {
   return [&design](Index first, Index count, double* out, Index stride) {
     const auto scale = [&](Index s) { return design.row_scale == nullptr ? 1.0 : design.row_scale[s]; };
     for (Index s = 0; s < count; ++s) out[s] = scale(first + s) * scale(first + s);
@@ -87,11 +87,7 @@ bool MomentPlan::accumulate_on_grid(const Design& design, double* statistic, con
   if (!grid.accumulate(samples, n_targets + 1, factors_of(design), sums.data(), control)) return false;
   const auto waves = [&](const MomentHalf& half, Index first_input) {
     std::vector<Index> found;
-    for (const Exponents& sum : half.sums) {
-      Index at = 0;
-      for (std::size_t t = 0; t < sum.size(); ++t) at += grid.wave_stride(first_input + static_cast<Index>(t)) * sum[t];
-      found.push_back(at);
-    }
+    for (const Exponents& sum : half.sums) found.push_back(grid.wave_of(sum, first_input));
     return found;
   };
   const std::vector<Index> left = waves(left_, 0);

@@ -1,7 +1,6 @@
 #include "gegenbauer/moments.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/error.hpp"
@@ -78,7 +77,7 @@ MomentPlan::MomentPlan(const TensorBasis& basis, const Halves& halves)
   make_staircase();
   std::vector<Index> degrees = basis.indices().max_degrees();
   for (Index& degree : degrees) degree *= 2;
-  if (GridOfFew::exists(degrees)) few_.emplace(std::move(degrees));
+  if (GridOfFew::exists(degrees)) few_.emplace(degrees);
   padded_moments_ = Staircase(left_basis_, right_basis_, right_input_, rows(0)).padded_size();
 }
 

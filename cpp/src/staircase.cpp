@@ -71,7 +71,7 @@ Staircase::Scratch Staircase::make_scratch(const Samples& samples, Index n_facto
   return scratch;
 }
 
-void Staircase::pack(const Samples& samples, Index first, Index count, Index n_factors, const Factors& factors,
+void Staircase::pack(const Samples& samples, Index first, Index count, Index n_factors, const SampleFactors& factors,
                      const Scratch& scratch) const {
   samples.load(first, count, kBlock, scratch.x.get(), kBlock);
   left_.tabulate(scratch.x.get(), kBlock, kBlock, scratch.left_table.get());
@@ -136,7 +136,7 @@ void Staircase::multiply(const Scratch& scratch, double* sums) const {
   }
 }
 
-void Staircase::accumulate(const Samples& samples, Index n_factors, const Factors& factors, double* sums,
+void Staircase::accumulate(const Samples& samples, Index n_factors, const SampleFactors& factors, double* sums,
                            const Control& control) const {
   static_assert(kVectors <= 3);
   if (rows_.empty()) return;
@@ -205,7 +205,7 @@ void Staircase::evaluate(const Samples& samples, const double* coefficients, Str
   std::vector<Scratch> scratch;
   for (Index i = 0; i < std::min<Index>(control.threads_for(work), n_blocks); ++i)
     scratch.push_back(make_scratch(samples, 1));
-  const Factors ones = [](Index, Index count, double* out, Index) { std::fill_n(out, count, 1.0); };
+  const SampleFactors ones = [](Index, Index count, double* out, Index) { std::fill_n(out, count, 1.0); };
   parallel_for(control, n_blocks, work, [&](Index block, int member) {
     const Scratch& mine = scratch[size_of(member)];
     const Index first = block * kBlock;

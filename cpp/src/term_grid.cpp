@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "gegenbauer/chebyshev_form.hpp"
 #include "gegenbauer/cost_units.hpp"
@@ -49,12 +50,7 @@ struct TermGrid {
     const MultiIndexSet& indices = basis.indices();
     if (basis.functions().have_levels() || !GridOfFew::exists(indices.max_degrees())) return;
     few.emplace(indices.max_degrees());
-    for (Index l = 0; l < basis.n_terms(); ++l) {
-      const std::vector<std::int32_t> k = indices.exponents(l);
-      Index at = 0;
-      for (std::size_t t = 0; t < k.size(); ++t) at += few->grid().wave_stride(static_cast<Index>(t)) * k[t];
-      wave.push_back(at);
-    }
+    for (Index l = 0; l < basis.n_terms(); ++l) wave.push_back(few->grid().wave_of(indices.exponents(l)));
   }
 
   std::optional<GridOfFew> few;

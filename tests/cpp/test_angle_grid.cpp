@@ -83,7 +83,7 @@ void test_functions(Index n_functions) {
   }
 }
 
-AngleGrid::Factors columns(const Matrix& factors) {
+SampleFactors columns(const Matrix& factors) {
   return [&](Index first, Index count, double* out, Index stride) {
     for (Index f = 0; f < factors.cols(); ++f)
       for (Index s = 0; s < count; ++s) out[f * stride + s] = factors(first + s, f);

@@ -10,7 +10,6 @@
 /// transpose.
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "gegenbauer/aligned.hpp"
@@ -76,7 +75,9 @@ class AngleGrid {
   [[nodiscard]] Index n_inputs() const { return static_cast<Index>(axes_.size()); }
   [[nodiscard]] Index n_nodes() const { return n_nodes_; }
   [[nodiscard]] Index n_waves() const { return n_waves_; }
-  [[nodiscard]] Index wave_stride(Index t) const { return wave_stride_[size_of(t)]; }
+
+  /// The wave of a product of polynomials of the inputs from first_input on, of these degrees.
+  [[nodiscard]] Index wave_of(const std::vector<std::int32_t>& degrees, Index first_input = 0) const;
 
   /// Nodes around a sample, kAngleTaps^m.
   [[nodiscard]] Index n_taps() const { return static_cast<Index>(lines_.size()) * kAngleTaps; }
@@ -84,19 +85,11 @@ class AngleGrid {
   /// Grids of sums of so many samples, which are added one after the other.
   [[nodiscard]] Index n_chunks(double n_samples) const;
 
-  /// factors(first, count, out, stride): factor f of the sample first + s goes to out[f * stride + s], s < count.
-  /// Called by any thread.
-  using Factors = std::function<void(Index first, Index count, double* out, Index stride)>;
-
   /// sums[f * n_waves() + k] := sum_s factor_f(s) T_k(x_s), T_k a product over the inputs. False, and sums are of no
   /// use, where a sample lies outside of [-1, 1]. Sums are off by 1e-15 of those of |factor_f|, that of the constant by
-  /// the rounding of a sum. Cost 2 kAngleTaps^m
-  /// flops a sample and factor, and waves_cost() a factor.
-  [[nodiscard]] bool accumulate(const Samples& samples, Index n_factors, const Factors& factors, double* sums,
+  /// the rounding of a sum. Cost 2 kAngleTaps^m flops a sample and factor, and waves_cost() a factor.
+  [[nodiscard]] bool accumulate(const Samples& samples, Index n_factors, const SampleFactors& factors, double* sums,
                                 const Control& control) const;
-
-  /// grid := sum_k coefficients(k, f) wave_k, for one function.
-  void to_nodes(const double* coefficients, double* grid) const;
 
   /// Multiply-adds from the nodes to the waves, or back.
   [[nodiscard]] double waves_cost() const;
@@ -108,6 +101,7 @@ class AngleGrid {
   [[nodiscard]] Places make_places() const;
   double place(const Samples& samples, Index first, Index count, Places& places) const;
   void to_waves(const double* grid, double* sums) const;
+  void to_nodes(const double* coefficients, double* grid) const;  // the transpose
   void spread(const Places& places, Index count, Index n_factors, const double* factors, double* lines, double* grids,
               double* totals) const;
   // lines := products of the weights of all inputs but the last, one a line; last := those along the lines

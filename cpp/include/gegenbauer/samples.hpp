@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "gegenbauer/types.hpp"
@@ -82,5 +83,9 @@ class Samples {
   Index cols_;
   const BoxMap* map_;
 };
+
+/// Numbers of each sample, such as a weight and targets: factor f of the sample first + s goes to out[f * stride + s],
+/// s < count. Called by any thread.
+using SampleFactors = std::function<void(Index first, Index count, double* out, Index stride)>;
 
 }  // namespace gegenbauer

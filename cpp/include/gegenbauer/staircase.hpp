@@ -7,7 +7,6 @@
 ///     sums(i, j) = sum_s factor_i(s) left_i(x_s) right_j(x_s),   j < need(i).
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "gegenbauer/sizes.hpp"
@@ -31,13 +30,9 @@ class Staircase {
   [[nodiscard]] Index size() const { return row_start_.back(); }
   [[nodiscard]] Index row_start(Index i) const { return row_start_[size_of(i)]; }
 
-  /// factors(first, count, out, stride): factor f of the sample first + s goes to out[f * stride + s], s < count.
-  /// Called by any thread.
-  using Factors = std::function<void(Index first, Index count, double* out, Index stride)>;
-
   /// sums[row_start(i) + j] += the sum over all samples. Cost 2 size() flops a sample, a little more for the border of
   /// the staircase, and a few flops for each function of both bases and each row.
-  void accumulate(const Samples& samples, Index n_factors, const Factors& factors, double* sums,
+  void accumulate(const Samples& samples, Index n_factors, const SampleFactors& factors, double* sums,
                   const Control& control) const;
 
   /// The functions themselves, without factors: values(s, f) = sum over i and j < need(i) of
@@ -51,7 +46,7 @@ class Staircase {
  private:
   struct Scratch;
   [[nodiscard]] Scratch make_scratch(const Samples& samples, Index n_factors) const;
-  void pack(const Samples& samples, Index first, Index count, Index n_factors, const Factors& factors,
+  void pack(const Samples& samples, Index first, Index count, Index n_factors, const SampleFactors& factors,
             const Scratch& scratch) const;
   void multiply(const Scratch& scratch, double* sums) const;
 

@@ -2,7 +2,6 @@
 /// Products with the features of many samples of few inputs, G W and G'R, from a grid in the angles: what a sample
 /// costs does not depend on the number of terms.
 
-#include <utility>
 #include <vector>
 
 #include "gegenbauer/angle_grid.hpp"
@@ -19,9 +18,8 @@ class GridOfFew {
   /// Whether there is a grid of so many inputs and waves that takes no more memory than a large basis does.
   [[nodiscard]] static bool exists(const std::vector<Index>& degrees);
 
-  explicit GridOfFew(std::vector<Index> degrees) : degrees_(std::move(degrees)), grid_(degrees_) {}
+  explicit GridOfFew(const std::vector<Index>& degrees) : grid_(degrees) {}
 
-  [[nodiscard]] const std::vector<Index>& degrees() const { return degrees_; }
   [[nodiscard]] const AngleGrid& grid() const { return grid_; }
 
   /// Costs in multiply-adds at peak: of the sums of some factors, and of the values of some functions. Infinite where
@@ -30,7 +28,6 @@ class GridOfFew {
   [[nodiscard]] double values_cost(double n_samples, double n_functions) const;
 
  private:
-  std::vector<Index> degrees_;
   AngleGrid grid_;
 };
 

@@ -257,7 +257,7 @@ class SpectrumProblem:
             along = self.root @ side
             if not along > 0:
                 return failed
-            _add_product(B, -1.0 / float(along), side[:, np.newaxis], side[:, np.newaxis])
+            B = _plus_product(B, -1.0 / float(along), side[:, np.newaxis], side[:, np.newaxis])
             log_det += np.log(along)
             n_samples -= 1
         A = B @ self.scaled_Y
@@ -272,7 +272,7 @@ class SpectrumProblem:
             value += by_alpha * alpha * np.log(alpha)
             M = B
             M *= 0.5 / n_samples
-            _add_product(M, -0.5 / n_outputs, A / quadratic, A)
+            M = _plus_product(M, -0.5 / n_outputs, A / quadratic, A)
         else:
             share = np.ones(n) if self.left_out is None else self.left_out
             diagonal = without_share(B.diagonal(), 1.0 / alpha, share)[:, np.newaxis]
@@ -292,8 +292,7 @@ class SpectrumProblem:
             v = (H * e).sum(axis=1) / diagonal[:, 0]
             side = B @ (H / diagonal)
             M = np.asfortranarray((B * (share * v)) @ B)
-            _add_product(M, -0.5, side, A)
-            _add_product(M, -0.5, A, side)
+            M = _plus_product(_plus_product(M, -0.5, side, A), -0.5, A, side)
             by_alpha = float(v @ (1.0 - share)) / alpha**2
         by_log_alpha = alpha * (float(np.trace(M)) + by_alpha)
         if relative:  # alpha moves with the mean of the diagonal
@@ -301,11 +300,11 @@ class SpectrumProblem:
         return SpectrumObjective(float(value), matrices.log_gradient(q, M), by_log_alpha)
 
 
-def _add_product(matrix: Doubles, scale: float, left: Doubles, right: Doubles) -> None:
-    """Add a scale times left right' to a column-major matrix, in place."""
+def _plus_product(matrix: Doubles, scale: float, left: Doubles, right: Doubles) -> Doubles:
+    """Return a matrix plus a scale times left right', in its place if it is column-major."""
     from scipy.linalg.blas import dgemm
 
-    dgemm(scale, left, right, 1.0, matrix, trans_b=True, overwrite_c=True)
+    return np.asarray(dgemm(scale, left, right, 1.0, matrix, trans_b=True, overwrite_c=True))
 
 
 # (predictions (rows, n_outputs)) -> score and its derivatives (rows, n_outputs)
