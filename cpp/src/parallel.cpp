@@ -36,32 +36,33 @@ void wait_while(const std::atomic<unsigned>& value, unsigned old) {
 using Thread = std::thread;  // Windows gives every thread 1 MiB
 #else
 // std::thread takes whatever stack the system gives: 128 KiB with musl, 512 KiB with macOS. Here it is at least 1 MiB.
+// To be joined or detached, as std::thread.
 class Thread {
  public:
   // throws std::system_error when the system refuses the thread
-  explicit Thread(std::function<void()> body) : body_(std::move(body)) {
+  explicit Thread(std::function<void()> body) {
+    auto owned = std::make_unique<std::function<void()>>(std::move(body));
     pthread_attr_t attributes;
     std::size_t stack = 0;
     pthread_attr_init(&attributes);
     if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < kLeastStack)
       pthread_attr_setstacksize(&attributes, kLeastStack);
-    const int error = pthread_create(&handle_, &attributes, &Thread::run, this);
+    const int error = pthread_create(&handle_, &attributes, &Thread::run, owned.get());
     pthread_attr_destroy(&attributes);
     if (error != 0) throw std::system_error(error, std::generic_category());
+    static_cast<void>(owned.release());  // the thread owns it
   }
-  Thread(const Thread&) = delete;
-  Thread& operator=(const Thread&) = delete;
-  ~Thread() = default;
   void join() { pthread_join(handle_, nullptr); }
+  void detach() { pthread_detach(handle_); }
   [[nodiscard]] pthread_t native_handle() const { return handle_; }
 
  private:
   static constexpr std::size_t kLeastStack = std::size_t{1} << 20U;
-  static void* run(void* self) {
-    static_cast<Thread*>(self)->body_();
+  static void* run(void* body) {
+    const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(body));
+    (*owned)();
     return nullptr;
   }
-  std::function<void()> body_;
   pthread_t handle_{};
 };
 #endif
@@ -89,54 +90,98 @@ void Team::fail(std::exception_ptr error) {
   failed_.store(true);
 }
 
-void Team::meet() {
-  const unsigned round = round_.load();  // stays as it is until this member has arrived
-  if (arrived_.fetch_add(1) + 1 < size_) {
-    wait_while(round_, round);
-  } else {
-    // All others wait. Whether to stop is decided here, for all alike: a member that looked at failed_ itself might see
-    // the failure of the next round and leave the others waiting.
-    arrived_.store(0);
-    next_.store(0);
-    stop_ = failed_.load();
-    round_.store(round + 1);
-    round_.notify_all();
+namespace {
+
+constexpr unsigned kItemBits = 40;  // of a ticket; the others number the round, and may start again from 0
+constexpr std::uint64_t ticket_of(std::uint32_t round) { return std::uint64_t{round} << kItemBits; }
+
+}  // namespace
+
+Index Team::take(std::uint32_t round, Index count) {
+  std::uint64_t ticket = ticket_.load();
+  while (true) {
+    const std::uint64_t item = ticket - ticket_of(round);  // of another round: large
+    if (item >= static_cast<std::uint64_t>(count)) return count;
+    if (ticket_.compare_exchange_weak(ticket, ticket + 1)) return static_cast<Index>(item);
   }
-  if (stop_) throw Stopped{};
+}
+
+void Team::begin_round(std::uint32_t round) {
+  done_.store(0);
+  ticket_.store(ticket_of(round));
+  round_.store(round);
+  round_.notify_all();
+}
+
+void Team::meet(int member, std::uint32_t round, Index done, Index count) {
+  if (count == 0) {  // no item of it is ever done: the first to come ends it
+    std::uint64_t ticket = ticket_of(round);
+    if (ticket_.compare_exchange_strong(ticket, ticket_of(round + 1))) begin_round(round + 1);
+  } else if (done > 0 && done_.fetch_add(done) + done == count) {
+    begin_round(round + 1);
+  }
+  if (member == 0) {
+    wait_while(round_, round);
+  } else if (round_.load() == round) {
+    std::atomic<State>& state = seats_[size_of(member)].state;
+    state.store(State::between_rounds);
+    wait_while(round_, round);
+    if (!begin_work(member)) throw Stopped{};
+  }
+  if (failed_.load()) throw Stopped{};  // those who see it later than others are not waited for
+}
+
+bool Team::begin_work(int member) {
+  std::atomic<State>& state = seats_[size_of(member)].state;
+  State old = state.load();  // what nobody else changes but to left_behind
+  return old != State::left_behind && state.compare_exchange_strong(old, State::working);
+}
+
+// Who waits for the end of a round has been woken by it, and is given until the deadline to go on and leave as usual.
+bool Team::leave_behind(int member, std::chrono::steady_clock::time_point deadline) {
+  std::atomic<State>& state = seats_[size_of(member)].state;
+  while (state.load() == State::between_rounds && std::chrono::steady_clock::now() < deadline) {
+  }
+  State old = state.load();
+  return old != State::working && state.compare_exchange_strong(old, State::left_behind);
 }
 
 void Team::run(const Control& control, int size, const std::function<void(Team&, int)>& body) {
-  Team team(control);
-  const auto member_body = [&](int member) {
+  // members that are left behind still look at their seats
+  const std::shared_ptr<Team> team(new Team(control, size));
+  const auto work = [&body](Team& whole, int member) {
     try {
-      body(team, member);
+      body(whole, member);
     } catch (const Stopped&) {
-      // another member failed and its exception is kept
+      // another member failed and its exception is kept, or the work is done
     } catch (...) {
-      // outside of an item nobody may throw alone: the others would wait at the barrier for ever
+      // outside of an item nobody may throw alone: its part of the work is nobody's
       std::terminate();
     }
   };
-  // The members wait at the gate until it is known how many threads the system gave.
-  std::atomic<unsigned> gate{0};
-  std::vector<std::unique_ptr<Thread>> threads;  // nothing moves a thread
+  std::vector<Thread> threads;
+  threads.reserve(size_of(size - 1));
   for (int member = 1; member < size; ++member) {
     try {
-      threads.push_back(std::make_unique<Thread>([&, member] {
-        wait_while(gate, 0);
-        member_body(member);
-      }));
-      send_away(*threads.back());
+      threads.emplace_back([team, member, work] {
+        if (team->begin_work(member)) work(*team, member);
+      });
+      send_away(threads.back());
     } catch (const std::exception&) {
-      break;  // no thread, or no memory for one
+      break;  // no thread, or no memory for one: the others do its work
     }
   }
-  team.size_ = static_cast<int>(threads.size()) + 1;
-  gate.store(1);
-  gate.notify_all();
-  member_body(0);
-  for (const std::unique_ptr<Thread>& thread : threads) thread->join();
-  if (team.error_) std::rethrow_exception(team.error_);
+  work(*team, 0);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  int member = 0;
+  for (Thread& thread : threads) {
+    if (team->leave_behind(++member, deadline)) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
+  }
+  if (team->error_) std::rethrow_exception(std::exchange(team->error_, nullptr));
 }
 
 Matrix zeros(Index rows, Index cols, const Control& control) {

@@ -1,6 +1,9 @@
-// Items are done once each, exceptions and interruptions reach the caller, nothing keeps running.
+// Items are done once each, exceptions and interruptions reach the caller, nobody waits for a thread that has no item.
 #ifdef __linux__
 #include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
 #endif
 
 #include "check.hpp"
@@ -39,8 +42,94 @@ void test_rounds_are_separated() {
   });
 }
 
+// Rounds without items, alone, in a row and between others.
+void test_empty_rounds() {
+  const Control control(3);
+  Index total = 0;
+  Team::run(control, 3, [&](Team& team, int me) {
+    for (Index round = 0; round < 3000; ++round)
+      team.for_each(me, round % 4 == 0 ? 1 : 0, [&](Index, int) { total += round; });
+  });
+  CHECK(total == 4 * 749 * 750 / 2);
+}
+
+// A member that does not come in time, before its first round or between two, passes over what the others did.
+void test_late_members() {
+  const Control control(3);
+  for (const int late : {0, 1, 7}) {  // rounds that the member takes part in before
+    std::vector<int> rounds(64, 0);
+    std::atomic<bool> go_on{false};
+    Team::run(control, 3, [&](Team& team, int me) {
+      for (int round = 0; round < 20; ++round) {
+        if (me == 2 && round == late) go_on.wait(false);
+        team.for_each(me, 64, [&](Index i, int) { CHECK(rounds[static_cast<std::size_t>(i)]++ == round); });
+        if (me == 0 && round == 14) {
+          go_on = true;
+          go_on.notify_all();
+        }
+      }
+    });
+    for (const int n : rounds) CHECK(n == 20);
+  }
+}
+
+#ifdef __linux__
+std::atomic<bool> is_held{false};
+std::atomic<bool> may_go_on{false};
+
+void hold(int) {
+  is_held = true;
+  for (int wait = 0; wait < 2000 && !may_go_on; ++wait) usleep(1000);
+  is_held = false;
+}
+
+// Whom the system does not run is left behind: the call returns while a member is held that waited for a round. It
+// gives up its own variables when it goes on.
+void test_members_left_behind() {
+  struct sigaction action{};
+  struct sigaction before{};
+  action.sa_handler = hold;
+  CHECK(sigaction(SIGUSR1, &action, &before) == 0);
+  int n_left_behind = 0;
+  const auto token = std::make_shared<int>(0);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    may_go_on = false;
+    std::atomic<int> n_taken{0};
+    pthread_t other{};
+    bool is_sent = false;
+    Index total = 0;
+    const Control control(2);
+    Team::run(control, 2, [&](Team& team, int me) {
+      const std::shared_ptr<int> own = token;
+      team.for_each(me, 2, [&](Index, int member) {  // an item for each
+        if (member == 1) other = pthread_self();
+        n_taken++;
+        while (n_taken < 2) sched_yield();
+      });
+      for (int round = 0; round < 50; ++round)
+        team.for_each(me, 1, [&](Index, int member) {
+          if (member == 0 && !is_sent) {
+            is_sent = true;
+            usleep(20'000);  // the other one waits by now
+            CHECK(pthread_kill(other, SIGUSR1) == 0);
+            for (int wait = 0; wait < 1000 && !is_held; ++wait) usleep(1000);
+          }
+          total++;
+        });
+    });
+    CHECK(total == 50);
+    n_left_behind += is_held ? 1 : 0;
+    may_go_on = true;
+    for (int wait = 0; wait < 5000 && (is_held || token.use_count() > 1); ++wait) usleep(1000);
+    CHECK(token.use_count() == 1);
+  }
+  CHECK(n_left_behind > 0);
+  CHECK(sigaction(SIGUSR1, &before, nullptr) == 0);
+}
+#endif
+
 // Long items, for which the others fall asleep, and short ones, for which they do not, with more members than
-// processors: everybody comes to every round.
+// processors.
 void test_long_and_short_rounds() {
   const Control control(9);
   Index total = 0;
@@ -123,7 +212,9 @@ void test_stacks_are_large_enough() {
   Team::run(control, 3, [&](Team& team, int me) {
     CHECK(use_stack() == 240);
     members++;
-    team.for_each(me, 3, [](Index, int) {});
+    team.for_each(me, 1, [&](Index, int) {
+      while (members < 3) std::this_thread::yield();
+    });
   });
   CHECK(members == 3);
 #ifdef __GLIBC__
@@ -147,6 +238,11 @@ void test_zeros() {
 int main() {
   test_each_item_once();
   test_rounds_are_separated();
+  test_empty_rounds();
+  test_late_members();
+#ifdef __linux__
+  test_members_left_behind();
+#endif
   test_long_and_short_rounds();
   test_exceptions();
   test_failure_in_any_round();

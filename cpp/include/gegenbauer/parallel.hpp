@@ -1,11 +1,12 @@
 #pragma once
-/// Threads for one call: they start when a computation starts and are gone when it returns, so that nothing runs after
-/// import and a process may fork at any time. Work is handed out item by item, and every item writes its own part of
-/// the output: the number of threads never changes a bit of the result.
+/// Threads for one call: they start when a computation starts and have left it when it returns, so that nothing runs
+/// after import and a process may fork at any time. Work is handed out item by item, and every item writes its own part
+/// of the output: the number of threads never changes a bit of the result.
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "gegenbauer/aligned.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/types.hpp"
 
@@ -52,19 +54,25 @@ class Control {
   mutable std::chrono::steady_clock::time_point last_poll_ = std::chrono::steady_clock::now();
 };
 
-/// The threads of one computation. Every member runs the same body and meets the others at the end of each for_each.
+/// The threads of one computation. Every member runs the same body, and nobody goes on behind a for_each before its
+/// items are done. Only items are waited for, never a member that the system does not run: it passes over the rounds
+/// that it was late for, and is left behind if there is no other round.
 class Team {
  public:
-  /// Runs body(team, member) on `size` threads, the calling one being member 0; rethrows the first exception of any.
-  /// When the system refuses a thread, the others do its work.
+  /// Runs body(team, member) on at most `size` threads, the calling one being member 0; rethrows the first exception of
+  /// any item. Outside of items a body may use what it has captured to find sizes, no more: members that are late do
+  /// so while others are rounds ahead, and the one that is left behind unwinds its own variables when the call is over.
   static void run(const Control& control, int size, const std::function<void(Team&, int)>& body);
 
   /// Shares the items 0..count-1 between the members and returns when all are done. item(i, member) is called once for
   /// each i, by any member, in any order. To be called by every member alike.
   template <class Item>
   void for_each(int member, Index count, Item&& item) {
-    for (Index i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) {
-      if (failed_.load(std::memory_order_relaxed)) break;
+    const std::uint32_t round = seats_[static_cast<std::size_t>(member)].round++;
+    Index done = 0;
+    for (Index i = take(round, count); i < count; i = take(round, count)) {
+      ++done;
+      if (failed_.load(std::memory_order_relaxed)) continue;
       try {
         if (member == 0) control_.check();
         item(i, member);
@@ -72,25 +80,37 @@ class Team {
         fail(std::current_exception());
       }
     }
-    meet();
+    meet(member, round, done, count);
   }
 
  private:
-  struct Stopped {};  // unwinds a member after another one failed
+  struct Stopped {};  // unwinds a member after another one failed, or one that was left behind
 
-  explicit Team(const Control& control) : control_(control) {}
+  // What a member may be doing. Who works is waited for, the others can be left behind.
+  enum class State : std::uint8_t { coming, working, between_rounds, left_behind };
+  struct alignas(kAlignment) Seat {
+    std::uint32_t round = 0;  // that the member comes to next
+    std::atomic<State> state{State::coming};
+  };
+
+  Team(const Control& control, int size) : control_(control), seats_(static_cast<std::size_t>(size)) {}
   void fail(std::exception_ptr error);
-  void meet();
+  // the next item of a round, or its count when there is none, or the round is over
+  [[nodiscard]] Index take(std::uint32_t round, Index count);
+  void meet(int member, std::uint32_t round, Index done, Index count);
+  void begin_round(std::uint32_t round);
+  [[nodiscard]] bool begin_work(int member);
+  [[nodiscard]] bool leave_behind(int member, std::chrono::steady_clock::time_point deadline);
 
   const Control& control_;
-  std::atomic<Index> next_{0};
+  std::vector<Seat> seats_;
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
-  int size_ = 1;
-  std::atomic<int> arrived_{0};
-  std::atomic<unsigned> round_{0};
-  bool stop_ = false;
+  // A round and its next item in one number: what a member takes is of the round that it has come to.
+  alignas(kAlignment) std::atomic<std::uint64_t> ticket_{0};
+  alignas(kAlignment) std::atomic<Index> done_{0};  // items of the round, as members report them
+  std::atomic<std::uint32_t> round_{0};
 };
 
 /// item(i, member) for i in 0..count-1, shared between the threads that the work (in multiply-adds) is worth;
