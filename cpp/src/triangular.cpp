@@ -19,9 +19,9 @@ namespace {
 // Whether the last unknown is found first.
 bool backward(const Triangle& t) { return t.lower == t.transposed; }
 
-// --- Few right-hand sides: every block of the triangle is read once, for all of them ---
+// --- One right-hand side: products of blocks of the triangle with a vector ---
 
-constexpr Index kFewColumns = 16;
+constexpr Index kSingleColumns = 1;
 constexpr Index kThinBlock = 128;
 
 // Unknowns [first, first + size) of block i, in the order in which blocks are solved.
@@ -58,21 +58,25 @@ void eliminate(const Triangle& t, const Range& solved, const Range& other, Matri
   }
 }
 
-// While the equations of later blocks are still being relieved of block i - 1, block i is solved already.
-void solve_thin(const Triangle& t, MatrixRef b, Team& team, int me) {
-  const Index n_blocks = divide_up(t.matrix.rows(), kThinBlock);
+// solve(i, g) finds the unknowns of block i for a group of right-hand sides, eliminate(i, j, g) takes them out of the
+// equations of a later block. While these are still being relieved of block i - 1, block i is solved already.
+template <class Solve, class Eliminate>
+void by_blocks(Index n_blocks, Index n_groups, const Solve& solve, const Eliminate& eliminate, Team& team, int me) {
   for (Index i = 0; i < n_blocks; ++i) {
-    team.for_each(me, i == 0 ? 1 : n_blocks - i, [&](Index item, int) {
-      if (i > 0) eliminate(t, range(t, i - 1), range(t, i + item), b);
-      if (item == 0) solve_diagonal(t, range(t, i), b);
+    team.for_each(me, (i == 0 ? 1 : n_blocks - i) * n_groups, [&](Index item, int) {
+      const Index j = i + item / n_groups;
+      const Index group = item % n_groups;
+      if (i > 0) eliminate(i - 1, j, group);
+      if (j == i) solve(i, group);
     });
   }
 }
 
-// --- Many right-hand sides: X := X L'^-1 on packed panels of right-hand sides ---
-
-constexpr Index kSolveDepth = 192;
-static_assert(kSolveDepth % kPanel == 0);
+void solve_thin(const Triangle& t, MatrixRef b, Team& team, int me) {
+  by_blocks(
+      divide_up(t.matrix.rows(), kThinBlock), 1, [&](Index i, Index) { solve_diagonal(t, range(t, i), b); },
+      [&](Index i, Index j, Index) { eliminate(t, range(t, i), range(t, j), b); }, team, me);
+}
 
 // Entry (j, k) of the triangle made lower: unknowns are numbered in the order in which they are found.
 StridedView<const double> made_lower(const Triangle& t) {
@@ -82,6 +86,122 @@ StridedView<const double> made_lower(const Triangle& t) {
   if (!backward(t)) return {t.matrix.data(), n, n, down, across};
   return {t.matrix.data() + (n - 1) * (down + across), n, n, -down, -across};
 }
+
+// Right-hand sides in packed panels, continued by zeros, and their way back; reversed: in the order of their unknowns
+// where the last one is found first.
+template <class Move>
+void for_each_entry(MatrixRef& b, bool reversed, Index p, double* panel, const Move& move) {
+  const Index n = b.rows();
+  const Index count = std::min<Index>(kPanel, b.cols() - p * kPanel);
+  double* plain = &b(reversed ? n - 1 : 0, p * kPanel);
+  for (Index j = 0; j < n; ++j, panel += kPanel, plain += reversed ? -1 : 1)
+    for (Index r = 0; r < count; ++r) move(panel[r], plain[r * b.outerStride()]);
+}
+
+void pack(MatrixRef& b, bool reversed, const PackedPanels& x, Team& team, int me) {
+  team.for_each(me, x.n_panels(), [&](Index p, int) {
+    std::fill_n(x.panel(p), kPanel * round_up(b.rows(), kColumns), 0.0);
+    for_each_entry(b, reversed, p, x.panel(p), [](double& packed, double& plain) { packed = plain; });
+  });
+}
+
+void unpack(const PackedPanels& x, bool reversed, MatrixRef& b, Team& team, int me) {
+  team.for_each(me, x.n_panels(), [&](Index p, int) {
+    for_each_entry(b, reversed, p, x.panel(p), [](double& packed, double& plain) { plain = packed; });
+  });
+}
+
+// --- Some right-hand sides: packed, as the left side of the register tile; entries of the triangle where they lie ---
+
+constexpr Index kSomeColumns = 8 * kPanel;
+
+// Right-hand sides in panels, rows in the order of the unknowns of one triangle.
+struct Rows {
+  double* first;  // of the first unknown
+  Index step;     // to the next one, kPanel or -kPanel
+  Index vectors;  // packets that hold right-hand sides
+  [[nodiscard]] double* row(Index i) const { return first + i * step; }
+};
+
+// kColumns rows of a triangle from row i on, columns from k on. Rows beyond the last one repeat it.
+struct RowGroup {
+  const double* row[kColumns];
+  Index step;
+  RowGroup(const StridedView<const double>& lower, Index i, Index k) : step(lower.col_stride) {
+    for (Index j = 0; j < kColumns; ++j) row[j] = &lower(std::min(i + j, lower.rows - 1), k);
+  }
+};
+
+// The product of a group of rows with the unknowns from k on, in a function of its own for each number of packets.
+template <int vectors>
+EIGEN_DONT_INLINE RegisterTileOf<vectors> product(const RowGroup& group, const Rows& x, Index k, Index depth) {
+  const double* row[kColumns];
+  std::copy_n(group.row, kColumns, row);
+  const Index step = group.step;
+  return multiply_rows<vectors>(x.row(k), x.step, depth, [&row, step](Index at, int j) { return row[j][at * step]; });
+}
+
+// The equations i .. i + kColumns, relieved of the unknowns k .. k + depth, and solved if `corner` is their triangle.
+template <int vectors>
+void relieve(const RowGroup& group, const Rows& x, Index i, Index count, Index k, Index depth, const double* corner) {
+  RegisterTileOf<vectors> tile = product<vectors>(group, x, k, depth);
+  for (Index j = 0; j < kColumns; ++j)
+    for (int v = 0; v < vectors; ++v)
+      tile.acc[j][v] =
+          j < count ? packet::sub(packet::load(x.row(i + j) + v * kPacket), tile.acc[j][v]) : packet::zero<double>();
+  if (corner != nullptr) tile = solve_corner(tile, corner);
+  for (Index j = 0; j < count; ++j)
+    for (int v = 0; v < vectors; ++v) packet::store(x.row(i + j) + v * kPacket, tile.acc[j][v]);
+}
+
+void relieve(const StridedView<const double>& lower, const Rows& x, Index i, Index k, Index depth,
+             const double* corner) {
+  const RowGroup group(lower, i, k);
+  const Index count = std::min<Index>(kColumns, lower.rows - i);
+  if (x.vectors == kVectors) {
+    relieve<kVectors>(group, x, i, count, k, depth, corner);
+  } else if (x.vectors == 2) {
+    relieve<2>(group, x, i, count, k, depth, corner);
+  } else {
+    relieve<1>(group, x, i, count, k, depth, corner);
+  }
+}
+
+void solve_rows(const StridedView<const double>& lower, const Rows& x, Index begin, Index end) {
+  for (Index i = begin; i < end; i += kColumns) {
+    double corner[kColumns * kPanel];
+    for (Index c = 0; c < kColumns; ++c)
+      for (Index r = c; r < kColumns; ++r)
+        corner[c * kPanel + r] = i + r < end ? lower(i + r, i + c) : (r == c ? 1.0 : 0.0);
+    relieve(lower, x, i, begin, i - begin, corner);
+  }
+}
+
+// The packed right-hand sides, whose rows are in the order of the matrix, := the solutions.
+void solve_some(const Triangle& t, const PackedPanels& packed, Index n_right, Team& team, int me) {
+  const StridedView<const double> lower = made_lower(t);
+  const Index n = lower.rows;
+  const auto end_of = [n](Index block) { return std::min(n, (block + 1) * kThinBlock); };
+  const auto rows = [&](Index p) {
+    const Index vectors = std::min<Index>(kVectors, divide_up(n_right - p * kPanel, kPacket));
+    double* panel = packed.panel(p);
+    return backward(t) ? Rows{panel + (n - 1) * kPanel, -kPanel, vectors} : Rows{panel, kPanel, vectors};
+  };
+  by_blocks(
+      divide_up(n, kThinBlock), packed.n_panels(),
+      [&](Index i, Index p) { solve_rows(lower, rows(p), i * kThinBlock, end_of(i)); },
+      [&](Index i, Index j, Index p) {
+        const Rows x = rows(p);
+        for (Index row = j * kThinBlock; row < end_of(j); row += kColumns)
+          relieve(lower, x, row, i * kThinBlock, kThinBlock, nullptr);
+      },
+      team, me);
+}
+
+// --- Many right-hand sides: X := X L'^-1 on packed panels of right-hand sides ---
+
+constexpr Index kSolveDepth = 192;
+static_assert(kSolveDepth % kPanel == 0);
 
 // Rows row .. row + kPanel and columns first .. first + depth, continued by a unit matrix.
 void pack_lower(const StridedView<const double>& lower, Index row, Index first, Index depth, double* panel) {
@@ -99,16 +219,6 @@ void pack_lower(const StridedView<const double>& lower, Index row, Index first, 
       for (Index r = 0; r < kPanel; ++r) panel[r] = row + r == first + k ? 1.0 : 0.0;
     }
   }
-}
-
-// move(packed, plain) for the entries of the right-hand sides p * kPanel .., rows in the order of the unknowns
-template <class Move>
-void for_each_entry(MatrixRef& b, bool reversed, Index p, double* panel, const Move& move) {
-  const Index n = b.rows();
-  const Index count = std::min<Index>(kPanel, b.cols() - p * kPanel);
-  double* plain = &b(reversed ? n - 1 : 0, p * kPanel);
-  for (Index j = 0; j < n; ++j, panel += kPanel, plain += reversed ? -1 : 1)
-    for (Index r = 0; r < count; ++r) move(panel[r], plain[r * b.outerStride()]);
 }
 
 // Space for packed right-hand sides and blocks of columns of the triangle; with `single`, for products of floats, too.
@@ -212,15 +322,9 @@ void solve_packed(const StridedView<const double>& lower, const Space& space, Te
 
 // As solve_packed(), for right-hand sides that are not packed.
 void solve_many(const Triangle& t, MatrixRef& b, const Space& space, Team& team, int me) {
-  const PackedPanels& x = space.x;
-  team.for_each(me, x.n_panels(), [&](Index p, int) {
-    std::fill_n(x.panel(p), kPanel * round_up(b.rows(), kColumns), 0.0);
-    for_each_entry(b, backward(t), p, x.panel(p), [](double& packed, double& plain) { packed = plain; });
-  });
+  pack(b, backward(t), space.x, team, me);
   solve_packed(made_lower(t), space, team, me);
-  team.for_each(me, x.n_panels(), [&](Index p, int) {
-    for_each_entry(b, backward(t), p, x.panel(p), [](double& packed, double& plain) { plain = packed; });
-  });
+  unpack(space.x, backward(t), b, team, me);
 }
 
 }  // namespace
@@ -232,11 +336,20 @@ void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, c
             ") do not fit a triangle of shape (", t.matrix.rows(), ", ", t.matrix.cols(), ")");
   if (right.size() == 0) return;
   const double entries = 0.5 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(triangles.size());
-  if (right.cols() <= kFewColumns) {
-    // an entry that comes from memory costs as much as several multiply-adds
-    const double work = entries * static_cast<double>(std::max<Index>(8, right.cols()));
+  // an entry that comes from memory costs as much as several multiply-adds
+  const double work = entries * static_cast<double>(std::max<Index>(8, right.cols()));
+  if (right.cols() <= kSingleColumns) {
     Team::run(control, control.threads_for(work), [&](Team& team, int me) {
       for (const Triangle& t : triangles) solve_thin(t, right, team, me);
+    });
+    return;
+  }
+  if (right.cols() <= kSomeColumns) {
+    const PackedPanels x(right.cols(), round_up(n, kColumns));
+    Team::run(control, control.threads_for(work), [&](Team& team, int me) {
+      pack(right, false, x, team, me);
+      for (const Triangle& t : triangles) solve_some(t, x, right.cols(), team, me);
+      unpack(x, false, right, team, me);
     });
     return;
   }

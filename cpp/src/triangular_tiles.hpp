@@ -30,18 +30,19 @@ EIGEN_ALWAYS_INLINE void store_tile(const RegisterTile& tile, double* panel, Ind
 }
 
 /// tile := tile C'^-1 for a lower corner C(i, j) = corner[j * kPanel + i], i and j < kColumns.
-EIGEN_ALWAYS_INLINE RegisterTile solve_corner(RegisterTile tile, const double* corner) {
+template <int vectors>
+EIGEN_ALWAYS_INLINE RegisterTileOf<vectors> solve_corner(RegisterTileOf<vectors> tile, const double* corner) {
   GEGENBAUER_UNROLL(8)
   for (int c = 0; c < kColumns; ++c) {
     GEGENBAUER_UNROLL(8)
     for (int earlier = 0; earlier < c; ++earlier) {
       const Packet factor = packet::broadcast(-corner[earlier * kPanel + c]);
       GEGENBAUER_UNROLL(3)
-      for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
+      for (int v = 0; v < vectors; ++v) tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
     }
     const Packet inverse = packet::broadcast(1.0 / corner[c * kPanel + c]);
     GEGENBAUER_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) tile.acc[c][v] = packet::mul(tile.acc[c][v], inverse);
+    for (int v = 0; v < vectors; ++v) tile.acc[c][v] = packet::mul(tile.acc[c][v], inverse);
   }
   return tile;
 }

@@ -34,12 +34,11 @@ struct RegisterTileOf {
 };
 using RegisterTile = RegisterTileOf<kVectors>;
 
-/// acc = sum over k < depth of a[k * panel + (0..n_vectors packets)] * b[k * depth_stride + (0..kColumns) *
-/// column_stride], with panel and packets of T; 2 n_vectors packet kColumns depth flops. a is aligned; b may point at
-/// any column group of a panel (depth_stride = 0 stands for its stride), or at columns that lie one after another.
-template <int n_vectors = kVectors, Index depth_stride = 0, Index column_stride = 1, class T>
-EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, const T* b, Index depth) {
-  constexpr Index step = depth_stride == 0 ? Index{kPanelOf<T>} : depth_stride;
+/// acc = sum over k < depth of a[k * a_step + (0..n_vectors packets)] * right(k, 0..kColumns), with packets of T;
+/// 2 n_vectors packet kColumns depth flops. a and a_step are aligned.
+template <int n_vectors, class T, class Right>
+EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_rows(const T* a, Index a_step, Index depth,
+                                                               const Right& right) {
   RegisterTileOf<n_vectors, T> tile;
   GEGENBAUER_UNROLL(8)
   for (int j = 0; j < kColumns; ++j) {
@@ -50,15 +49,24 @@ EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, con
   for (Index k = 0; k < depth; ++k) {
     PacketOf<T> left[n_vectors];
     GEGENBAUER_UNROLL(3)
-    for (int v = 0; v < n_vectors; ++v) left[v] = packet::load(a + k * kPanelOf<T> + v * kPacketOf<T>);
+    for (int v = 0; v < n_vectors; ++v) left[v] = packet::load(a + k * a_step + v * kPacketOf<T>);
     GEGENBAUER_UNROLL(8)
     for (int j = 0; j < kColumns; ++j) {
-      const PacketOf<T> right = packet::broadcast(b[k * step + j * column_stride]);
+      const PacketOf<T> factor = packet::broadcast(right(k, j));
       GEGENBAUER_UNROLL(3)
-      for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::fma(left[v], right, tile.acc[j][v]);
+      for (int v = 0; v < n_vectors; ++v) tile.acc[j][v] = packet::fma(left[v], factor, tile.acc[j][v]);
     }
   }
   return tile;
+}
+
+/// The same with panels: a[k * panel + ..] and b[k * depth_stride + (0..kColumns) * column_stride]. b may point at any
+/// column group of a panel (depth_stride = 0 stands for its stride), or at columns that lie one after another.
+template <int n_vectors = kVectors, Index depth_stride = 0, Index column_stride = 1, class T>
+EIGEN_ALWAYS_INLINE RegisterTileOf<n_vectors, T> multiply_panels(const T* a, const T* b, Index depth) {
+  constexpr Index step = depth_stride == 0 ? Index{kPanelOf<T>} : depth_stride;
+  return multiply_rows<n_vectors>(a, kPanelOf<T>, depth,
+                                  [b](Index k, int j) { return b[k * step + j * column_stride]; });
 }
 
 /// values[j][i] = the product, in a function of its own: a register tile of few registers takes them all, and what the

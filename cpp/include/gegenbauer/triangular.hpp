@@ -15,9 +15,9 @@ struct Triangle {
   bool transposed;
 };
 
-/// B := .. T2^-1 T1^-1 B for triangles T1, T2, .. and B (n, K), by one team of threads. Cost n^2 K flops a triangle. Up
-/// to a few columns the triangles are streamed through the caches, which then bounds the time; beyond, B is held once
-/// more, packed, and the register tile does the work.
+/// B := .. T2^-1 T1^-1 B for triangles T1, T2, .. and B (n, K), by one team of threads. Cost n^2 K flops a triangle.
+/// From two columns on B is held once more, packed, and the register tile does the work: with the triangles as they
+/// are, or, for many columns, with packed blocks of them.
 void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, const Control& control);
 
 /// Squared lengths of the columns of L^-1 for a lower triangle L (n, n), which is found by blocks of columns from their
