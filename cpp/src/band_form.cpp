@@ -91,9 +91,7 @@ void BandForm::estimate_extremes() {
   smallest_ = std::max(0.0, 1.0 / norm - shift);
 }
 
-double BandForm::rounding() const {
-  return 4 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(size_)) * largest_;
-}
+double BandForm::rounding() const { return 4 * kEpsilon * std::sqrt(static_cast<double>(size_)) * largest_; }
 
 Matrix BandForm::band() const {
   Matrix band = Matrix::Zero(kRow, size_);

@@ -88,7 +88,7 @@ FitCost fit_cost(const TensorBasis& basis, Index n_samples, Index n_outputs) {
 
 bool moments_resolve(const TensorBasis& basis, double weight, double penalty) {
   if (!MomentPlan::exists(basis)) return false;
-  const double error = std::numeric_limits<double>::epsilon() * weight * basis.plan<MomentPlan>().squared_bounds();
+  const double error = kEpsilon * weight * basis.plan<MomentPlan>().squared_bounds();
   return penalty >= 1000 * error;
 }
 

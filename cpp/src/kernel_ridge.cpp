@@ -17,12 +17,10 @@ namespace gegenbauer {
 
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-
 // K a rounds by eps |K| |a| however a is kept, since there are no weights that it adds up to; so one correction, with a
 // residual in working precision, is all that can be had.
-constexpr int kMaxRefinements = 1;
-constexpr double kRefinedEnough = 1e-14;
+constexpr int kMaxKernelRefinements = 1;
+constexpr double kKernelRefinedEnough = 1e-14;
 
 // The reflection H = I - beta v v' that takes u to the axis of its largest entry, so that rows far heavier than others
 // do not spill into them.
@@ -59,10 +57,10 @@ struct Reflection {
 };
 
 // One problem with the constant in the kernel or, as a border u = D 1, beside it. Unknowns are matrices [a; b].
-class Problem {
+class KernelProblem {
  public:
-  Problem(const ProductKernel& kernel, const Samples& samples, const double* row_scale,
-          StridedView<const double> targets, const KernelRidgeOptions& options, const Control& control)
+  KernelProblem(const ProductKernel& kernel, const Samples& samples, const double* row_scale,
+                StridedView<const double> targets, const KernelRidgeOptions& options, const Control& control)
       : kernel_(kernel),
         samples_(samples),
         row_scale_(row_scale),
@@ -127,7 +125,7 @@ class Problem {
   Matrix targets_;  // scaled, with a row of zeros for the border
 };
 
-std::optional<KernelRidgeSolution> Problem::by_cholesky() const {
+std::optional<KernelRidgeSolution> KernelProblem::by_cholesky() const {
   Matrix factor = kernel_matrix();
   factor.diagonal().array() += options_.gamma;
   try {
@@ -145,8 +143,8 @@ std::optional<KernelRidgeSolution> Problem::by_cholesky() const {
     unknowns += correction;
   };
   const RefinementReport refined =
-      refine([&] { return residual(unknowns); }, [&](Matrix& right) { system.solve(right); }, add, kMaxRefinements,
-             kRefinedEnough);
+      refine([&] { return residual(unknowns); }, [&](Matrix& right) { system.solve(right); }, add,
+             kMaxKernelRefinements, kKernelRefinedEnough);
   KernelRidgeSolution result = solution(unknowns);
   result.solver = "cholesky";
   result.rcond = spectrum.reciprocal_condition();
@@ -161,7 +159,7 @@ std::optional<KernelRidgeSolution> Problem::by_cholesky() const {
 // gamma = 0 the Moore-Penrose solution. What Y has beyond them no function of the terms can reach, and would come back
 // divided by gamma in a, to spoil predictions by the rounding of K. A free constant is split off first: orthogonal to
 // it, the other rows are a problem without.
-KernelRidgeSolution Problem::by_pivoted_cholesky() const {
+KernelRidgeSolution KernelProblem::by_pivoted_cholesky() const {
   Matrix matrix = kernel_matrix();
   Matrix right = targets_.topRows(n_);
   // Entries of K are rounded relative to those of the diagonal, in their rows and columns; the reflection mixes rows.
@@ -245,7 +243,7 @@ KernelRidgeSolution solve_kernel_ridge(const ProductKernel& kernel, const Sample
           options.gamma);
   require(samples.rows() >= 1, "X has no rows");
   require(targets.rows == samples.rows(), "Y has ", targets.rows, " rows but X has ", samples.rows());
-  const Problem problem(kernel, samples, row_scale, targets, options, control);
+  const KernelProblem problem(kernel, samples, row_scale, targets, options, control);
   if (options.gamma > 0) {
     auto solution = problem.by_cholesky();
     if (solution) return std::move(*solution);

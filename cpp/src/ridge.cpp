@@ -89,7 +89,7 @@ RidgeSolution solve_gram(const ConstMatrixRef& gram, Index n_terms, double gamma
   result.weights = gram.bottomLeftCorner(n_outputs, n_terms).transpose();
   solve_factored(factor, result.weights, control);
   const double rcond = estimate_spectrum(factor, control).reciprocal_condition();
-  const double error = std::numeric_limits<double>::epsilon() / rcond;  // nothing to refine from
+  const double error = kEpsilon / rcond;  // nothing to refine from
   result.report = {Engine::primal, "cholesky", rcond, 0, 0.0, false, n_terms, error};
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gegenbauer/cholesky.hpp"
 #include "gegenbauer/dual_system.hpp"
@@ -42,8 +41,8 @@ std::optional<SpectrumEstimate> factor_in_place(MatrixRef matrix, const Problem&
 double error_of(const SpectrumEstimate& spectrum, double penalty, const RefinementReport& refined, double residual,
                 double weights) {
   const double rcond = spectrum.reciprocal_condition();
-  const double lost = std::numeric_limits<double>::epsilon() / rcond;
-  return std::max({lost < 1 ? refined.remaining : lost, std::numeric_limits<double>::epsilon(),
+  const double lost = kEpsilon / rcond;
+  return std::max({lost < 1 ? refined.remaining : lost, kEpsilon,
                    rounding_of_least_squares(rcond, std::sqrt(spectrum.largest), penalty, residual, weights)});
 }
 

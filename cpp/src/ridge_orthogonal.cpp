@@ -15,7 +15,7 @@ namespace gegenbauer {
 namespace {
 
 double rank_tolerance(const Problem& problem) {
-  return std::numeric_limits<double>::epsilon() * static_cast<double>(std::max(problem.n_samples(), problem.n_terms()));
+  return kEpsilon * static_cast<double>(std::max(problem.n_samples(), problem.n_terms()));
 }
 
 // What is left of columns when the constant is taken out may be their rounding errors alone, so the rank is judged by
@@ -23,8 +23,6 @@ double rank_tolerance(const Problem& problem) {
 double largest_norm(const ConstMatrixRef& columns) {
   return columns.cols() > 0 ? columns.colwise().stableNorm().maxCoeff() : 0.0;
 }
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 // Least reciprocal condition number of normal equations whose factor can carry a correction.
 constexpr double kCorrectable = 10 * kEpsilon;

@@ -19,7 +19,7 @@ double rounding_of_least_squares(double rcond, double norm, double penalty, doub
   const double condition = 1.0 / std::sqrt(rcond);
   const double features = std::sqrt(std::max(0.0, 1.0 - penalty / (norm * norm)));
   const double of_residual = residual > 0 ? (condition + 1.0) * (residual / norm) / weights : 0.0;
-  const double error = std::numeric_limits<double>::epsilon() * condition * (1.0 + features * (1.0 + of_residual));
+  const double error = kEpsilon * condition * (1.0 + features * (1.0 + of_residual));
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 /// Blocked Cholesky factorisation on the tiles, and the solves with its factor. Knows no basis.
 
-#include <limits>
 #include <vector>
 
 #include "gegenbauer/parallel.hpp"
@@ -52,9 +51,7 @@ struct SpectrumEstimate {
   [[nodiscard]] double reciprocal_condition() const { return largest > 0 ? smallest / largest : 0.0; }
 
   /// Whether a factor of gamma I + (something) still carries the answer.
-  [[nodiscard]] bool resolves(double gamma) const {
-    return gamma >= 1000 * std::numeric_limits<double>::epsilon() * largest && smallest > 0;
-  }
+  [[nodiscard]] bool resolves(double gamma) const { return gamma >= 1000 * kEpsilon * largest && smallest > 0; }
 };
 [[nodiscard]] SpectrumEstimate estimate_spectrum(const ConstMatrixRef& factor, const Control& control);
 

@@ -3,10 +3,13 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <limits>
 
 namespace gegenbauer {
 
 using Index = Eigen::Index;
+
+inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// Dense column-major matrix of float64, the type of every statistic, factor and weight matrix.
 using Matrix = Eigen::MatrixXd;
