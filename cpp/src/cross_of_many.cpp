@@ -137,7 +137,7 @@ double accumulate_cross_of_many(const Design& design, const PackedPanels* weight
   const BothWays sides[2] = {make(), make()};
   std::vector<double> norms(weights == nullptr ? 0 : size_of(n_panels), 0.0);
   in_blocks(
-      n_samples, block, divide_up(n_panels, kGroupPanels), n_threads, control,
+      n_samples, block, divide_up(n_panels, kGroupPanels), divide_up(n_panels, kGroupPanels), n_threads, control,
       [](Index count) { return panels_of(count); },
       [&](Index begin, Index end, Index p, int member, Index side) {
         pack_both_ways(design, begin, end, p, scratch[size_of(member)].evaluation, sides[side]);

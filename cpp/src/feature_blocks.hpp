@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/design.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/parallel.hpp"
@@ -91,22 +92,24 @@ struct Sides {
 
 // Goes through [0, n) in blocks: fill(begin, end, item, member, side) makes a part of the block [begin, end), of which
 // there are n_fills(end - begin), and use(begin, depth, item, member, side) one of n_uses parts of what is made of it.
-// While one block is used the next is filled into the other side (0 or 1), so the threads meet once a block, and the
-// small items come last.
+// While one block is used the next is filled into the other side (0 or 1), so the threads meet once a block. The small
+// items come last: the first n_long parts of the use take longer than one of the fill.
 template <class Fills, class Fill, class Use>
-void in_blocks(Index n, Index block, Index n_uses, int n_threads, const Control& control, const Fills& n_fills,
-               const Fill& fill, const Use& use) {
+void in_blocks(Index n, Index block, Index n_uses, Index n_long, int n_threads, const Control& control,
+               const Fills& n_fills, const Fill& fill, const Use& use) {
   Team::run(control, n_threads, [&](Team& team, int me) {
     Index depth = 0;  // of the block that is ready
     for (Index begin = 0; depth > 0 || begin < n; begin += block) {
       const Index ready = begin / block % 2;
       const Index end = std::min(n, begin + block);
       const Index to_use = depth > 0 ? n_uses : 0;
-      team.for_each(me, to_use + (begin < n ? n_fills(end - begin) : 0), [&](Index i, int member) {
-        if (i < to_use) {
-          use(begin - block, depth, i, member, ready);
+      const Index to_fill = begin < n ? n_fills(end - begin) : 0;
+      const Index before = std::min(n_long, to_use);
+      team.for_each(me, to_use + to_fill, [&](Index i, int member) {
+        if (i >= before && i < before + to_fill) {
+          fill(begin, end, i - before, member, 1 - ready);
         } else {
-          fill(begin, end, i - to_use, member, 1 - ready);
+          use(begin - block, depth, i < before ? i : i - to_fill, member, ready);
         }
       });
       depth = std::max<Index>(0, end - begin);
@@ -119,8 +122,15 @@ template <class T, class Items, class Fill>
 void accumulate(const Sides<T> (&sides)[2], Index n, Index block, const std::vector<Tile>& tiles,
                 const ProductTarget& target, int n_threads, const Control& control, const Items& n_items,
                 const Fill& fill) {
+  // tiles come by falling size
+  const auto n_panels = static_cast<double>(sides[0].right().n_panels());
+  const double of_fill = units::kPackedTerm * n_panels / static_cast<double>(n_items(block));
+  const Index n_long = std::count_if(tiles.begin(), tiles.end(), [&](const Tile& tile) {
+    const Index pairs = (tile.row_end - tile.row_begin) * (tile.col_end - tile.col_begin);
+    return static_cast<double>(pairs * kPanelOf<T>) > of_fill;
+  });
   in_blocks(
-      n, block, static_cast<Index>(tiles.size()), n_threads, control, n_items,
+      n, block, static_cast<Index>(tiles.size()), n_long, n_threads, control, n_items,
       [&](Index begin, Index end, Index item, int member, Index side) { fill(begin, end, item, member, sides[side]); },
       [&](Index, Index depth, Index i, int, Index side) {
         accumulate_tile(sides[side].left, sides[side].right(), tiles[size_of(i)], depth, 1.0, target);

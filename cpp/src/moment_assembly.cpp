@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/error.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/packet.hpp"
@@ -13,13 +14,14 @@ namespace {
 
 void transpose(MatrixRef matrix, Index n, const Control& control) {
   constexpr Index side = 32;  // of a tile, transposed together with its mirror image
-  parallel_for(control, divide_up(n, side), static_cast<double>(n) * static_cast<double>(n), [&](Index tile, int) {
-    const Index j_end = std::min(n, (tile + 1) * side);
-    for (Index begin = tile * side; begin < n; begin += side)
-      for (Index j = tile * side; j < j_end; ++j)
-        for (Index i = std::max(begin, j + 1); i < std::min(n, begin + side); ++i)
-          std::swap(matrix(i, j), matrix(j, i));
-  });
+  parallel_for(control, divide_up(n, side), units::kMovedEntry * static_cast<double>(n) * static_cast<double>(n),
+               [&](Index tile, int) {
+                 const Index j_end = std::min(n, (tile + 1) * side);
+                 for (Index begin = tile * side; begin < n; begin += side)
+                   for (Index j = tile * side; j < j_end; ++j)
+                     for (Index i = std::max(begin, j + 1); i < std::min(n, begin + side); ++i)
+                       std::swap(matrix(i, j), matrix(j, i));
+               });
 }
 
 }  // namespace
@@ -32,7 +34,7 @@ void MomentPlan::assemble_chebyshev(const double* statistic, MatrixRef gram, con
   const Index n_right = right_.n_parts;
   std::vector<AlignedBuffer> scratch;
   for (int i = 0; i < control.n_threads(); ++i) scratch.push_back(make_aligned(size_of(right_.n_sums())));
-  const double work = 8.0 * static_cast<double>(n_terms_) * static_cast<double>(n_terms_);
+  const double work = units::kAssembled * static_cast<double>(n_terms_) * static_cast<double>(n_terms_);
   parallel_for(control, n_left, work, [&](Index left_b, int member) {
     double* mean = scratch[size_of(member)].get();
     for (Index left_a = 0; left_a < n_left; ++left_a) {
@@ -92,7 +94,7 @@ void MomentPlan::form_coefficients(MatrixRef form, double* coefficients, const C
   const Index n_left = left_.n_parts;
   const Index n_right = right_.n_parts;
   Matrix parts = zeros(n_moments_, n_parts, control);
-  const double work = 8.0 * static_cast<double>(n_terms_) * static_cast<double>(n_terms_);
+  const double work = units::kAssembled * static_cast<double>(n_terms_) * static_cast<double>(n_terms_);
   parallel_for(control, n_parts, work, [&](Index part, int) {
     std::vector<double> sums(size_of(right_.n_sums()));
     for (Index left_b = part; left_b < n_left; left_b += n_parts) {

@@ -105,7 +105,8 @@ void accumulate_gram_in(const Design& design, MatrixRef gram, const Control& con
   const Sides<T> sides[2] = {{{n, block}, {}}, {{n, block}, {}}};
   const double work =
       0.5 * static_cast<double>(n_samples) * static_cast<double>(n_cols) * static_cast<double>(2 * n - n_cols);
-  std::vector<Tile> tiles = triangle_tiles(0, sides[0].left.n_panels());
+  const Index n_panels = sides[0].left.n_panels();
+  std::vector<Tile> tiles = triangle_tiles(0, n_panels, tile_side(n_panels, control.threads_for(work)));
   std::erase_if(tiles, [&](const Tile& tile) { return tile.col_begin * kPanelOf<T> >= n_cols; });
   accumulate_samples(design, sides, block, tiles, {gram.data(), gram.outerStride(), n, n_cols, true}, work, control,
                      [&](Index first, Index depth, const Scratch<T>& scratch, const Sides<T>& to) {

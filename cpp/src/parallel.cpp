@@ -11,6 +11,7 @@
 #include <memory>
 #include <system_error>
 
+#include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/sizes.hpp"
 
 namespace gegenbauer {
@@ -32,12 +33,16 @@ void wait_while(const std::atomic<unsigned>& value, unsigned old) {
   }
 }
 
+}  // namespace
+
 #ifdef _WIN32
-using Thread = std::thread;  // Windows gives every thread 1 MiB
+class Team::Thread : public std::thread {  // Windows gives every thread 1 MiB
+  using std::thread::thread;
+};
 #else
 // std::thread takes whatever stack the system gives: 128 KiB with musl, 512 KiB with macOS. Here it is at least 1 MiB.
 // To be joined or detached, as std::thread.
-class Thread {
+class Team::Thread {
  public:
   // throws std::system_error when the system refuses the thread
   explicit Thread(std::function<void()> body) {
@@ -69,7 +74,7 @@ class Thread {
 
 // Moves a new thread to another processor than that of its maker, who goes on computing there: the system often puts it
 // into that queue, where it would wait for milliseconds. It stays free to run on any processor of its maker's.
-void send_away([[maybe_unused]] Thread& thread) {
+void Team::send_away([[maybe_unused]] Thread& thread) {
 #ifdef __linux__
   cpu_set_t all;
   const int here = sched_getcpu();
@@ -82,7 +87,8 @@ void send_away([[maybe_unused]] Thread& thread) {
 #endif
 }
 
-}  // namespace
+Team::Team(const Control& control, int size) : control_(control), seats_(size_of(size)), threads_(size_of(size)) {}
+Team::~Team() = default;
 
 void Team::fail(std::exception_ptr error) {
   const std::scoped_lock lock(mutex_);
@@ -91,6 +97,8 @@ void Team::fail(std::exception_ptr error) {
 }
 
 namespace {
+
+constexpr int kStarts = 8;  // threads that a member starts
 
 constexpr unsigned kItemBits = 40;  // of a ticket; the others number the round, and may start again from 0
 constexpr std::uint64_t ticket_of(std::uint32_t round) { return std::uint64_t{round} << kItemBits; }
@@ -114,6 +122,7 @@ void Team::begin_round(std::uint32_t round) {
 }
 
 void Team::meet(int member, std::uint32_t round, Index done, Index count) {
+  loop_trace::end_round();
   if (count == 0) {  // no item of it is ever done: the first to come ends it
     std::uint64_t ticket = ticket_of(round);
     if (ticket_.compare_exchange_strong(ticket, ticket_of(round + 1))) begin_round(round + 1);
@@ -146,49 +155,63 @@ bool Team::leave_behind(int member, std::chrono::steady_clock::time_point deadli
   return old != State::working && state.compare_exchange_strong(old, State::left_behind);
 }
 
-void Team::run(const Control& control, int size, const std::function<void(Team&, int)>& body) {
+// Starts the members that this one has to: a tree, so that dozens of threads do not wait for one that starts them all.
+void Team::start_others(const std::shared_ptr<Team>& team, int member, const Body& body) {
+  const int size = static_cast<int>(team->seats_.size());
+  for (int other = member * kStarts + 1; other < std::min(size, member * kStarts + kStarts + 1); ++other) {
+    try {
+      std::unique_ptr<Thread>& thread = team->threads_[size_of(other)];
+      thread = std::make_unique<Thread>([team, other, &body] {
+        if (!team->begin_work(other)) return;
+        start_others(team, other, body);
+        work(*team, other, body);
+      });
+      send_away(*thread);
+    } catch (const std::exception&) {
+      return;  // no thread, or no memory for one: the others do its work
+    }
+  }
+}
+
+void Team::work(Team& team, int member, const Body& body) {
+  try {
+    body(team, member);
+  } catch (const Stopped&) {
+    // another member failed and its exception is kept, or the work is done
+  } catch (...) {
+    // outside of an item nobody may throw alone: its part of the work is nobody's
+    std::terminate();
+  }
+}
+
+void Team::run(const Control& control, int size, const Body& body, loop_trace::Where where) {
+  loop_trace::begin(where, size);
+  if constexpr (loop_trace::kOn) size = 1;
   // members that are left behind still look at their seats
   const std::shared_ptr<Team> team(new Team(control, size));
-  const auto work = [&body](Team& whole, int member) {
-    try {
-      body(whole, member);
-    } catch (const Stopped&) {
-      // another member failed and its exception is kept, or the work is done
-    } catch (...) {
-      // outside of an item nobody may throw alone: its part of the work is nobody's
-      std::terminate();
-    }
-  };
-  std::vector<Thread> threads;
-  threads.reserve(size_of(size - 1));
-  for (int member = 1; member < size; ++member) {
-    try {
-      threads.emplace_back([team, member, work] {
-        if (team->begin_work(member)) work(*team, member);
-      });
-      send_away(threads.back());
-    } catch (const std::exception&) {
-      break;  // no thread, or no memory for one: the others do its work
-    }
-  }
-  work(*team, 0);
+  start_others(team, 0, body);
+  work(*team, 0, body);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  int member = 0;
-  for (Thread& thread : threads) {
-    if (team->leave_behind(++member, deadline)) {
-      thread.detach();
+  for (int member = 1; member < size; ++member) {
+    // who has started it has been joined, or left behind after that
+    const bool is_left = team->leave_behind(member, deadline);
+    const std::unique_ptr<Thread>& thread = team->threads_[size_of(member)];
+    if (!thread) continue;
+    if (is_left) {
+      thread->detach();
     } else {
-      thread.join();
+      thread->join();
     }
   }
+  loop_trace::end();
   if (team->error_) std::rethrow_exception(std::exchange(team->error_, nullptr));
 }
 
 Matrix zeros(Index rows, Index cols, const Control& control) {
-  constexpr Index chunk = 1'000'000;  // doubles
+  constexpr Index chunk = 100'000;  // doubles
   Matrix matrix(rows, cols);
   const Index n_chunks = divide_up(matrix.size(), chunk);
-  parallel_for(control, n_chunks, static_cast<double>(matrix.size()), [&](Index i, int) {
+  parallel_for(control, n_chunks, units::kNewEntry * static_cast<double>(matrix.size()), [&](Index i, int) {
     std::fill_n(matrix.data() + i * chunk, std::min(chunk, matrix.size() - i * chunk), 0.0);
   });
   return matrix;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gegenbauer/cost_units.hpp"
 #include "gegenbauer/extended_gradient.hpp"
 #include "gegenbauer/moments.hpp"
 #include "gegenbauer/predict.hpp"
@@ -34,14 +35,17 @@ Matrix Problem::targets(Index first, Index count) const {
   Matrix values(count, n_outputs());
   // in squares, since the targets may lie row by row
   constexpr Index side = 32;
+  constexpr Index strip_length = 16 * side;
   const bool scaled = scaled_.size() > 0;
-  const Index n_strips = divide_up(count, side);
-  parallel_for(control_, n_strips, static_cast<double>(values.size()), [&](Index strip, int) {
-    const Index begin = strip * side;
-    const Index end = std::min(count, begin + side);
-    for (Index first_k = 0; first_k < n_outputs(); first_k += side)
-      for (Index k = first_k; k < std::min(n_outputs(), first_k + side); ++k)
-        for (Index s = begin; s < end; ++s) values(s, k) = (scaled ? 1.0 : scale(first + s)) * targets_(first + s, k);
+  const Index n_strips = divide_up(count, strip_length);
+  parallel_for(control_, n_strips, units::kNewEntry * static_cast<double>(values.size()), [&](Index strip, int) {
+    const Index stop = std::min(count, (strip + 1) * strip_length);
+    for (Index begin = strip * strip_length; begin < stop; begin += side) {
+      const Index end = std::min(stop, begin + side);
+      for (Index first_k = 0; first_k < n_outputs(); first_k += side)
+        for (Index k = first_k; k < std::min(n_outputs(), first_k + side); ++k)
+          for (Index s = begin; s < end; ++s) values(s, k) = (scaled ? 1.0 : scale(first + s)) * targets_(first + s, k);
+    }
   });
   return values;
 }

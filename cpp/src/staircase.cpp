@@ -54,21 +54,22 @@ struct Staircase::Scratch {
   AlignedBuffer right;  // [column][sample]
 };
 
-Staircase::Scratch Staircase::make_scratch(const Samples& samples, Index n_factors) const {
+// Made by the member that uses it, with its first item.
+void Staircase::make_scratch(const Samples& samples, Index n_factors, Scratch& scratch) const {
+  if (scratch.left) return;
   require(samples.cols() >= std::max(left_.n_inputs(), right_input_ + right_.n_inputs()), "X has too few columns");
   const Index n_left = round_up(static_cast<Index>(order_.size()), kPanel);
   const Index n_right = std::max(right_.n_terms(), static_cast<Index>(group_rows_.size()) * kColumns);
-  Scratch scratch{make_aligned(size_of(samples.cols() * kBlock)),
-                  make_aligned(size_of(std::max<Index>(1, left_.n_factors()) * kBlock)),
-                  make_aligned(size_of(std::max<Index>(1, right_.n_factors()) * kBlock)),
-                  make_aligned(size_of(left_.n_terms() * kPacket)),
-                  make_aligned(size_of(n_factors * kBlock)),
-                  make_aligned(size_of(n_left * kBlock)),
-                  make_aligned(size_of(n_right * kBlock))};
+  scratch = {make_aligned(size_of(samples.cols() * kBlock)),
+             make_aligned(size_of(std::max<Index>(1, left_.n_factors()) * kBlock)),
+             make_aligned(size_of(std::max<Index>(1, right_.n_factors()) * kBlock)),
+             make_aligned(size_of(left_.n_terms() * kPacket)),
+             make_aligned(size_of(n_factors * kBlock)),
+             make_aligned(size_of(n_left * kBlock)),
+             make_aligned(size_of(n_right * kBlock))};
   // rows and columns beyond the last are never used, but they are multiplied
   std::fill_n(scratch.left.get(), n_left * kBlock, 0.0);
   std::fill_n(scratch.right.get(), n_right * kBlock, 0.0);
-  return scratch;
 }
 
 void Staircase::pack(const Samples& samples, Index first, Index count, Index n_factors, const SampleFactors& factors,
@@ -147,26 +148,31 @@ void Staircase::accumulate(const Samples& samples, Index n_factors, const Sample
                       static_cast<double>(padded + 4 * (static_cast<Index>(order_.size()) + right_.n_terms()));
   const Index n_threads = std::min<Index>(control.threads_for(work), n_runs);
   const Index wave = std::max(n_threads, std::min<Index>(4'000'000 / std::max<Index>(1, padded), 16));
-  std::vector<Scratch> scratch;
-  for (Index i = 0; i < n_threads; ++i) scratch.push_back(make_scratch(samples, n_factors));
+  std::vector<Scratch> scratch(size_of(n_threads));
   const AlignedBuffer partial = make_aligned(size_of(wave * padded));
   const AlignedBuffer total = make_aligned(size_of(padded));
   std::fill_n(total.get(), padded, 0.0);
-  for (Index begin = 0; begin < n_runs; begin += wave) {
-    const Index count = std::min(wave, n_runs - begin);
-    parallel_for(control, count, work / static_cast<double>(n_runs) * static_cast<double>(count),
-                 [&](Index item, int member) {
-                   double* mine = partial.get() + item * padded;
-                   std::fill_n(mine, padded, 0.0);
-                   const Index stop = std::min(n_samples, (begin + item + 1) * kRun);
-                   for (Index first = (begin + item) * kRun; first < stop; first += kBlock) {
-                     pack(samples, first, std::min(kBlock, stop - first), n_factors, factors, scratch[size_of(member)]);
-                     multiply(scratch[size_of(member)], mine);
-                   }
-                 });
-    for (Index item = 0; item < count; ++item)
-      for (Index i = 0; i < padded; ++i) total[size_of(i)] += partial[size_of(item * padded + i)];
-  }
+  constexpr Index chunk = 4096;  // of the sums that are added up at once
+  Team::run(control, static_cast<int>(n_threads), [&](Team& team, int me) {
+    for (Index begin = 0; begin < n_runs; begin += wave) {
+      const Index count = std::min(wave, n_runs - begin);
+      team.for_each(me, count, [&](Index item, int member) {
+        make_scratch(samples, n_factors, scratch[size_of(member)]);
+        double* mine = partial.get() + item * padded;
+        std::fill_n(mine, padded, 0.0);
+        const Index stop = std::min(n_samples, (begin + item + 1) * kRun);
+        for (Index first = (begin + item) * kRun; first < stop; first += kBlock) {
+          pack(samples, first, std::min(kBlock, stop - first), n_factors, factors, scratch[size_of(member)]);
+          multiply(scratch[size_of(member)], mine);
+        }
+      });
+      team.for_each(me, divide_up(padded, chunk), [&](Index part, int) {
+        const Index stop = std::min(padded, (part + 1) * chunk);
+        for (Index item = 0; item < count; ++item)
+          for (Index i = part * chunk; i < stop; ++i) total[size_of(i)] += partial[size_of(item * padded + i)];
+      });
+    }
+  });
   for (std::size_t r = 0; r < order_.size(); ++r) {
     const Index panel = static_cast<Index>(r) / kPanel * kPanel;
     double* out = sums + row_start(order_[r]);
@@ -202,12 +208,11 @@ void Staircase::evaluate(const Samples& samples, const double* coefficients, Str
   const auto n_forms = static_cast<double>(values.cols);
   const double work = static_cast<double>(samples.rows()) * n_forms * static_cast<double>(start.back());
   const Index n_blocks = divide_up(samples.rows(), kBlock);
-  std::vector<Scratch> scratch;
-  for (Index i = 0; i < std::min<Index>(control.threads_for(work), n_blocks); ++i)
-    scratch.push_back(make_scratch(samples, 1));
+  std::vector<Scratch> scratch(size_of(std::min<Index>(control.threads_for(work), n_blocks)));
   const SampleFactors ones = [](Index, Index count, double* out, Index) { std::fill_n(out, count, 1.0); };
   parallel_for(control, n_blocks, work, [&](Index block, int member) {
-    const Scratch& mine = scratch[size_of(member)];
+    Scratch& mine = scratch[size_of(member)];
+    make_scratch(samples, 1, mine);
     const Index first = block * kBlock;
     const Index count = std::min(kBlock, samples.rows() - first);
     pack(samples, first, count, 1, ones, mine);

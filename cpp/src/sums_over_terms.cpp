@@ -25,7 +25,7 @@ void accumulate_kernel_in(const Design& design, Index first_term, MatrixRef kern
   const int n_threads = control.threads_for(work);
   const std::vector<Scratch<T>> scratch = make_scratch<T>(design, n_threads, panel, 0);
   accumulate(
-      sides, n_terms, block, triangle_tiles(0, n_panels),
+      sides, n_terms, block, triangle_tiles(0, n_panels, tile_side(n_panels, n_threads)),
       {kernel.data(), kernel.outerStride(), n_samples, n_samples, true}, n_threads, control,
       [&](Index) { return n_panels; },
       [&](Index begin, Index end, Index p, int member, const Sides<T>& to) {

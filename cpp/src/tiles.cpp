@@ -1,5 +1,6 @@
 #include "gegenbauer/tiles.hpp"
 
+#include <cmath>
 #include <type_traits>
 
 #include "gegenbauer/sizes.hpp"
@@ -28,6 +29,12 @@ std::vector<Tile> triangle_tiles(Index first, Index last, Index side) {
   };
   std::stable_sort(tiles.begin(), tiles.end(), [&](const Tile& a, const Tile& b) { return work(a) > work(b); });
   return tiles;
+}
+
+Index tile_side(Index n_panels, int n_threads) {
+  // some n^2 / (2 side^2) tiles, of which each thread is to have four at least
+  const double side = static_cast<double>(n_panels) / std::sqrt(8.0 * n_threads);
+  return std::clamp<Index>(static_cast<Index>(side), 1, kTilePanels);
 }
 
 std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols) {

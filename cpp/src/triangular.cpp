@@ -19,9 +19,9 @@ namespace {
 // Whether the last unknown is found first.
 bool backward(const Triangle& t) { return t.lower == t.transposed; }
 
-// --- One right-hand side: products of blocks of the triangle with a vector ---
+// --- One or two right-hand sides: products of blocks of the triangle with a vector ---
 
-constexpr Index kSingleColumns = 1;
+constexpr Index kFewColumns = 2;
 constexpr Index kThinBlock = 128;
 
 // Unknowns [first, first + size) of block i, in the order in which blocks are solved.
@@ -111,7 +111,7 @@ void unpack(const PackedPanels& x, bool reversed, MatrixRef& b, Team& team, int 
   });
 }
 
-// --- Some right-hand sides: packed, as the left side of the register tile; entries of the triangle where they lie ---
+// --- Some right-hand sides: packed, as the left side of the register tile; the triangle as it is ---
 
 constexpr Index kSomeColumns = 8 * kPanel;
 
@@ -149,7 +149,7 @@ void relieve(const RowGroup& group, const Rows& x, Index i, Index count, Index k
     for (int v = 0; v < vectors; ++v)
       tile.acc[j][v] =
           j < count ? packet::sub(packet::load(x.row(i + j) + v * kPacket), tile.acc[j][v]) : packet::zero<double>();
-  if (corner != nullptr) tile = solve_corner(tile, corner);
+  if (corner != nullptr) tile = solve_corner<Pivots::divided>(tile, corner);
   for (Index j = 0; j < count; ++j)
     for (int v = 0; v < vectors; ++v) packet::store(x.row(i + j) + v * kPacket, tile.acc[j][v]);
 }
@@ -338,7 +338,7 @@ void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, c
   const double entries = 0.5 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(triangles.size());
   // an entry that comes from memory costs as much as several multiply-adds
   const double work = entries * static_cast<double>(std::max<Index>(8, right.cols()));
-  if (right.cols() <= kSingleColumns) {
+  if (right.cols() <= kFewColumns) {
     Team::run(control, control.threads_for(work), [&](Team& team, int me) {
       for (const Triangle& t : triangles) solve_thin(t, right, team, me);
     });

@@ -29,8 +29,10 @@ EIGEN_ALWAYS_INLINE void store_tile(const RegisterTile& tile, double* panel, Ind
   }
 }
 
-/// tile := tile C'^-1 for a lower corner C(i, j) = corner[j * kPanel + i], i and j < kColumns.
-template <int vectors>
+/// tile := tile C'^-1 for a lower corner C(i, j) = corner[j * kPanel + i], i and j < kColumns. By products with inverse
+/// pivots, which round once more than quotients and take a fraction of their time, or by quotients.
+enum class Pivots { inverted, divided };
+template <Pivots pivots = Pivots::inverted, int vectors>
 EIGEN_ALWAYS_INLINE RegisterTileOf<vectors> solve_corner(RegisterTileOf<vectors> tile, const double* corner) {
   GEGENBAUER_UNROLL(8)
   for (int c = 0; c < kColumns; ++c) {
@@ -40,9 +42,12 @@ EIGEN_ALWAYS_INLINE RegisterTileOf<vectors> solve_corner(RegisterTileOf<vectors>
       GEGENBAUER_UNROLL(3)
       for (int v = 0; v < vectors; ++v) tile.acc[c][v] = packet::fma(factor, tile.acc[earlier][v], tile.acc[c][v]);
     }
-    const Packet inverse = packet::broadcast(1.0 / corner[c * kPanel + c]);
+    const double pivot = corner[c * kPanel + c];
+    const Packet factor = packet::broadcast(pivots == Pivots::inverted ? 1.0 / pivot : pivot);
     GEGENBAUER_UNROLL(3)
-    for (int v = 0; v < vectors; ++v) tile.acc[c][v] = packet::mul(tile.acc[c][v], inverse);
+    for (int v = 0; v < vectors; ++v)
+      tile.acc[c][v] =
+          pivots == Pivots::inverted ? packet::mul(tile.acc[c][v], factor) : packet::div(tile.acc[c][v], factor);
   }
   return tile;
 }

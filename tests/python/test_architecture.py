@@ -84,6 +84,7 @@ PUBLIC = ["batches", "errors", *ORDER[:-1]]
 CPP_LAYERS = [
     ["types", "error", "aligned", "packet", "sizes", "unroll", "cost_units"],
     [
+        "loop_trace",
         "parallel",
         "panels",
         "tiles",
@@ -128,7 +129,8 @@ KNOWS_NO_BASIS = {
     "band_form", "band_blocks", "band_reduction", "band_reflectors", "band_factors",
 }  # fmt: skip
 BELOW_NO_BASIS = {
-    "types", "error", "aligned", "packet", "sizes", "unroll", "parallel", "panels", "tiles",
+    "types", "error", "aligned", "packet", "sizes", "unroll", "loop_trace", "parallel", "panels",
+    "tiles",
 }  # fmt: skip
 CPP_TOP = [  # join both sides
     "cost", "ridge_problem", "ridge_cholesky", "ridge_orthogonal", "ridge", "kernel_ridge",

@@ -13,5 +13,8 @@ inline constexpr double kSpreadNode = 7.0;   ///< a node that a factor is added 
 inline constexpr double kReadNode = 3.5;     ///< a node that a function is read from
 inline constexpr double kWaveProduct = 2.0;  ///< a multiply-add from nodes to waves
 inline constexpr double kPassedNode = 2.0;   ///< a node that is cleared and added to others
+inline constexpr double kAssembled = 32.0;   ///< an entry of G'G that is put together from moments
+inline constexpr double kMovedEntry = 8.0;   ///< a number that is moved within memory
+inline constexpr double kNewEntry = 16.0;    ///< a number that is written to memory of the system for the first time
 
 }  // namespace gegenbauer::units

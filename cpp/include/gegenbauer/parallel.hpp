@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,6 +17,8 @@
 
 #include "gegenbauer/aligned.hpp"
 #include "gegenbauer/error.hpp"
+#include "gegenbauer/loop_trace.hpp"
+#include "gegenbauer/sizes.hpp"
 #include "gegenbauer/types.hpp"
 
 namespace gegenbauer {
@@ -59,22 +62,29 @@ class Control {
 /// that it was late for, and is left behind if there is no other round.
 class Team {
  public:
+  using Body = std::function<void(Team&, int)>;
+
   /// Runs body(team, member) on at most `size` threads, the calling one being member 0; rethrows the first exception of
   /// any item. Outside of items a body may use what it has captured to find sizes, no more: members that are late do
   /// so while others are rounds ahead, and the one that is left behind unwinds its own variables when the call is over.
-  static void run(const Control& control, int size, const std::function<void(Team&, int)>& body);
+  static void run(const Control& control, int size, const Body& body,
+                  loop_trace::Where where = loop_trace::Where::current());
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team();
 
   /// Shares the items 0..count-1 between the members and returns when all are done. item(i, member) is called once for
   /// each i, by any member, in any order. To be called by every member alike.
   template <class Item>
   void for_each(int member, Index count, Item&& item) {
-    const std::uint32_t round = seats_[static_cast<std::size_t>(member)].round++;
+    const std::uint32_t round = seats_[size_of(member)].round++;
     Index done = 0;
     for (Index i = take(round, count); i < count; i = take(round, count)) {
       ++done;
       if (failed_.load(std::memory_order_relaxed)) continue;
       try {
         if (member == 0) control_.check();
+        [[maybe_unused]] const loop_trace::Item timed;
         item(i, member);
       } catch (...) {
         fail(std::current_exception());
@@ -93,7 +103,12 @@ class Team {
     std::atomic<State> state{State::coming};
   };
 
-  Team(const Control& control, int size) : control_(control), seats_(static_cast<std::size_t>(size)) {}
+  class Thread;
+
+  Team(const Control& control, int size);
+  static void start_others(const std::shared_ptr<Team>& team, int member, const Body& body);
+  static void send_away(Thread& thread);
+  static void work(Team& team, int member, const Body& body);
   void fail(std::exception_ptr error);
   // the next item of a round, or its count when there is none, or the round is over
   [[nodiscard]] Index take(std::uint32_t round, Index count);
@@ -104,6 +119,7 @@ class Team {
 
   const Control& control_;
   std::vector<Seat> seats_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // of each member but the first, by the member that starts it
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -116,11 +132,12 @@ class Team {
 /// item(i, member) for i in 0..count-1, shared between the threads that the work (in multiply-adds) is worth;
 /// member < control.n_threads() is the thread whose scratch space to use.
 template <class Item>
-void parallel_for(const Control& control, Index count, double multiply_adds, const Item& item) {
+void parallel_for(const Control& control, Index count, double multiply_adds, const Item& item,
+                  loop_trace::Where where = loop_trace::Where::current()) {
   if (count <= 0) return;
   // a team of one as well: the compiler is to see the item once
   const int size = static_cast<int>(std::min<Index>(control.threads_for(multiply_adds), count));
-  Team::run(control, size, [&](Team& team, int member) { team.for_each(member, count, item); });
+  Team::run(control, size, [&](Team& team, int member) { team.for_each(member, count, item); }, where);
 }
 
 /// A matrix of zeros. The first touch of its memory can take seconds a gigabyte, so threads share it and interrupts

@@ -45,7 +45,7 @@ class Staircase {
 
  private:
   struct Scratch;
-  [[nodiscard]] Scratch make_scratch(const Samples& samples, Index n_factors) const;
+  void make_scratch(const Samples& samples, Index n_factors, Scratch& scratch) const;
   void pack(const Samples& samples, Index first, Index count, Index n_factors, const SampleFactors& factors,
             const Scratch& scratch) const;
   void multiply(const Scratch& scratch, double* sums) const;

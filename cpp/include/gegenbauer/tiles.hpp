@@ -90,6 +90,9 @@ struct Tile {
 /// end together.
 [[nodiscard]] std::vector<Tile> triangle_tiles(Index first, Index last, Index side = kTilePanels);
 
+/// Side of the tiles of a triangle of so many panels that there are enough of them for so many threads.
+[[nodiscard]] Index tile_side(Index n_panels, int n_threads);
+
 /// Tiles that cover the rectangle of n_rows by n_cols panels.
 [[nodiscard]] std::vector<Tile> rectangle_tiles(Index n_rows, Index n_cols);
 

@@ -16,7 +16,7 @@ struct Triangle {
 };
 
 /// B := .. T2^-1 T1^-1 B for triangles T1, T2, .. and B (n, K), by one team of threads. Cost n^2 K flops a triangle.
-/// From two columns on B is held once more, packed, and the register tile does the work: with the triangles as they
+/// From three columns on B is held once more, packed, and the register tile does the work: with the triangles as they
 /// are, or, for many columns, with packed blocks of them.
 void solve_in_turn(std::initializer_list<Triangle> triangles, MatrixRef right, const Control& control);
 
