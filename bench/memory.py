@@ -14,11 +14,14 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.machine import ROOT, git_state
 from bench.recorder import OtherRunError
 from bench.sweeps import OURS, Budget, Point, contestants, data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 STATUS, MARK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # The goal is for 500 terms: everybody has 462, the complete degree below, ours also 924.
@@ -56,8 +59,8 @@ def _give_back() -> None:
         trim(0)
 
 
-def peak_bytes_of(name: str, point: Point, n_threads: int) -> int:
-    """Fit in this process and return how far the resident memory rose above that before.
+def rise_of(run: Callable[[], object]) -> int:
+    """Return how far a call lifts the resident memory of this process above that before.
 
     Raises
     ------
@@ -66,35 +69,39 @@ def peak_bytes_of(name: str, point: Point, n_threads: int) -> int:
     """
     if not STATUS.exists():
         raise UnsupportedError("peak memory is measured on Linux only, by /proc/self/status")
+    gc.collect()
+    _give_back()
+    try:
+        MARK.write_text("5", encoding="ascii")  # sets VmHWM to VmRSS
+    except OSError as error:
+        raise UnsupportedError(f"{MARK} cannot be written to ({error})") from None
+    before = _kilobytes("VmRSS")
+    run()
+    return 1024 * (_kilobytes("VmHWM") - before)
+
+
+def peak_bytes_of(name: str, point: Point, n_threads: int) -> int:
+    """Fit in this process, and return how far that lifts its resident memory (see `rise_of`)."""
 
     def fit(problem_point: Point) -> int:
         problem = data(problem_point)
-        gc.collect()
-        _give_back()
         (run,) = (c.run for c, _ in contestants(problem, n_threads) if c.name == name)
-        try:
-            MARK.write_text("5", encoding="ascii")  # sets VmHWM to VmRSS
-        except OSError as error:
-            raise UnsupportedError(f"{MARK} cannot be written to ({error})") from None
-        before = _kilobytes("VmRSS")
-        run()
-        return 1024 * (_kilobytes("VmHWM") - before)
+        return rise_of(run)
 
     fit(Point(SMALL, point.m, 1, point.K))
     return fit(point)
 
 
-def measure(name: str, point: Point, n_threads: int) -> int:
-    """Do the same in a fresh process.
+def in_fresh_process(module: str, arguments: Sequence[str]) -> Any:
+    """Return what ``python -m module arguments`` prints, which is JSON.
 
     Raises
     ------
     UnsupportedError
         With what the process printed when it failed.
     """
-    sizes = [str(size) for size in (point.S, point.m, point.degree, point.K, n_threads)]
     done = subprocess.run(
-        [sys.executable, "-m", "bench.memory", name, *sizes],
+        [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -102,7 +109,13 @@ def measure(name: str, point: Point, n_threads: int) -> int:
     )
     if done.returncode:
         raise UnsupportedError((done.stderr.strip().splitlines() or ["killed"])[-1])
-    return int(json.loads(done.stdout)["n_bytes"])
+    return json.loads(done.stdout)
+
+
+def measure(name: str, point: Point, n_threads: int) -> int:
+    """Do the same as `peak_bytes_of` in a fresh process."""
+    sizes = [str(size) for size in (point.S, point.m, point.degree, point.K, n_threads)]
+    return int(in_fresh_process("bench.memory", [name, *sizes])["n_bytes"])
 
 
 def uses(n_threads: int, budget: Budget, *, quick: bool = False) -> list[Use]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import itertools
+import math
 import operator
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -47,6 +48,7 @@ __all__ = [
     "check_out",
     "check_sequence",
     "check_threads",
+    "has_finite_sum",
     "naming_columns",
     "require_finite",
     "require_no_text",
@@ -582,10 +584,7 @@ def as_matrix(
             array = np.array(array, dtype=dtype)
     if not check_finite:
         return array
-    # The sum is not finite when an entry is not; it costs one pass and no temporary array.
-    with np.errstate(all="ignore"):
-        suspicious = not np.isfinite(array.sum())
-    if suspicious:
+    if not has_finite_sum(array):
         bad = np.isinf(array) if allow_missing else ~np.isfinite(array)
         if bad.any():
             raise ValueError(_describe_bad_entry(array, bad, name))
@@ -679,13 +678,20 @@ def check_out(out: object, shape: tuple[int, int], dtypes: Collection[str]) -> n
     return out
 
 
+def has_finite_sum(array: npt.NDArray[Any], dtype: type[np.float64] | None = None) -> bool:
+    """Return whether the sum of all entries is finite, which it is not when an entry is not.
+
+    It costs one pass and no temporary array; that of finite entries may be beyond the range.
+    """
+    with np.errstate(all="ignore"):
+        return math.isfinite(np.add.reduce(array, axis=None, dtype=dtype))
+
+
 def require_finite(
     array: npt.NDArray[Any], what: str, advice: str | Ways, *, name_row: bool = True
 ) -> None:
     """Refuse a result that holds NaN or infinity; `name_row` where its rows are the caller's."""
-    with np.errstate(all="ignore"):
-        suspicious = not np.isfinite(array.sum(dtype=np.float64))
-    if suspicious and not np.isfinite(array).all():
+    if not has_finite_sum(array, np.float64) and not np.isfinite(array).all():
         at = int(np.argwhere(~np.isfinite(array))[0, 0]) if name_row else None
         raise BeyondRangeError(f"{what} beyond the range of {array.dtype}", advice, at)
 

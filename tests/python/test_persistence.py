@@ -51,6 +51,7 @@ from gegenbauer import (
 from gegenbauer.basis import spectrum
 from gegenbauer.errors import ModelFileError, ModelVersionWarning
 from gegenbauer.estimators._label_set import LabelSet
+from gegenbauer.inspection.marginals import Condensed
 from gegenbauer.persistence import _format, _restore, _save
 from gegenbauer.selection.calibration import ProbabilityMap
 
@@ -332,6 +333,8 @@ SEARCHES = [
 
 def same(one, other):
     """Return whether two values are equal, arrays to the last bit and type."""
+    if isinstance(one, Condensed):  # of which a file holds the rule
+        one = one.marginal
     if isinstance(one, np.ndarray):
         assert_array_equal(other, one, strict=True)
         return other.flags.writeable

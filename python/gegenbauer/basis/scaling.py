@@ -178,8 +178,10 @@ class InputScaling:
         InputScaling
         """
         data = as_matrix(X, "X", allow_missing=True)
-        lower = np.nan_to_num(np.fmin.reduce(data, axis=0).astype(np.float64))
-        upper = np.nan_to_num(np.fmax.reduce(data, axis=0).astype(np.float64))
+        lower = np.fmin.reduce(data, axis=0).astype(np.float64)
+        upper = np.fmax.reduce(data, axis=0).astype(np.float64)
+        gone = np.isnan(lower)
+        lower[gone] = upper[gone] = 0.0
         constant = _is_constant(lower, upper, np.finfo(data.dtype).eps)
         return cls(lower, upper, domain=domain, clip=clip, constant=constant)
 
@@ -274,8 +276,10 @@ class InputScaling:
         if self.clip and self._pieces:  # by rounding
             unit = unit.clip(max=1.0)
         low, high = self._ends
-        still = self.is_constant & ~np.isnan(data)
-        return np.where(still, 0.0, low + (high - low) * unit)
+        scaled = low + (high - low) * unit
+        if self.is_constant.any():
+            scaled[self.is_constant & ~np.isnan(data)] = 0.0
+        return np.asarray(scaled)
 
     def _shares(self, data: npt.NDArray[Any]) -> Doubles:
         """Return where samples are between the ends of the range of each column, before warping."""

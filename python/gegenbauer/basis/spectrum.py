@@ -7,6 +7,7 @@ weight, and the :class:`SpectrumKernel` of all terms with its derivatives. The m
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -550,10 +551,16 @@ def _part(component: Component) -> _Part:
     return component._kind, component._parameter(), checked
 
 
+@functools.lru_cache(maxsize=16)  # each basis takes it twice, and it does not change
+def _of_raw_polynomials(lam: float) -> Spectrum:
+    return Spectrum.paper(lam)
+
+
 def as_spectrum(value: object, lam: float) -> Spectrum:
     """Return a spectrum as one; None is that of raw polynomials."""
     if value is None:
-        return Spectrum.paper(lam)
+        # of numbers of other types, which may be equal, each has its own
+        return _of_raw_polynomials(lam) if type(lam) is float else Spectrum.paper(lam)
     if isinstance(value, str):
         if value != "orthonormal":
             raise ValueError(
@@ -569,7 +576,7 @@ def as_spectrum(value: object, lam: float) -> Spectrum:
 
 def core_spectrum(spectrum: Spectrum, lam: float, n_features: int) -> dict[str, Any]:
     """Return the core's arguments: raw polynomials are evaluated as such, not as weighted ones."""
-    raw = spectrum == Spectrum.paper(lam)
+    raw = spectrum == _of_raw_polynomials(lam)
     return {
         "normalization": "raw" if raw else "orthonormal",
         "spectrum": spectrum._core(n_features),

@@ -7,7 +7,7 @@ here arguments are checked and the compiled core is called.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,6 +232,8 @@ class TensorBasis(FormerNames):
     [[1.0, 0.1, 0.05, 0.055, 0.005, -0.0238]]
     """
 
+    _complete = False  # whether nothing is to change any more
+
     @refuse_old_names
     def __init__(
         self,
@@ -282,7 +284,7 @@ class TensorBasis(FormerNames):
         self._complete = True
 
     def __setattr__(self, name: str, value: object) -> None:
-        if getattr(self, "_complete", False):
+        if self._complete:
             raise AttributeError(f"a TensorBasis does not change: make another one to set {name}")
         super().__setattr__(name, value)
 
@@ -321,6 +323,19 @@ class TensorBasis(FormerNames):
     def max_degree(self) -> int:
         """Largest degree of one input in any term; of an input with levels, of its functions."""
         return int(self._plan.degrees.max())
+
+    @property
+    def max_degrees(self) -> npt.NDArray[np.int32]:
+        """Largest degree of each input in any term, shape (n_features,)."""
+        return self._max_degrees
+
+    @cached_property
+    def _max_degrees(self) -> npt.NDArray[np.int32]:
+        found = np.zeros(self.n_features, dtype=np.int32)
+        # every factor is the last one of some term, of the part of a term up to it
+        np.maximum.at(found, self._plan.inputs[1:], self._plan.degrees[1:])
+        found.flags.writeable = False
+        return found
 
     @property
     def max_polynomial_degree(self) -> int:

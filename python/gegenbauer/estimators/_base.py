@@ -41,6 +41,7 @@ from gegenbauer._validation import (
     and_more,
     apart,
     check_integer,
+    has_finite_sum,
     naming_columns,
     require_plain,
     shown,
@@ -48,7 +49,7 @@ from gegenbauer._validation import (
 from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.errors import BeyondRangeError, OutlierWarning, OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._documentation import DocumentationLink
-from gegenbauer.estimators._outliers import find_bulk
+from gegenbauer.estimators._outliers import find_bulk, may_have_bulk
 from gegenbauer.estimators._outside import Outside
 from gegenbauer.estimators._sparse import in_blocks
 from gegenbauer.estimators._summary import summary_html
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Condensed, Marginal
 
 __all__ = [
     "FLOAT_DTYPES",
@@ -71,6 +72,7 @@ __all__ = [
     "Range",
     "advising",
     "box_of",
+    "typed",
 ]
 
 # Types that the compiled core reads as they are; every other dtype becomes the first.
@@ -117,14 +119,18 @@ _VALID: set[tuple[type, Any]] = set()
 _MOST_VALID = 1000
 
 
-def _typed(value: Any) -> Any:
-    """Return a value with its type, for a key; ValueError for one that may change."""
-    kind = type(value)
-    if kind is tuple:
-        return tuple(map(_typed, value))
-    if kind in (type(None), bool, int, float, str):
-        return kind, value
-    raise ValueError
+# What does not change
+_PLAIN = {type(None), bool, int, float, str}
+
+
+def typed(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values with their types, for a key; ValueError where one may change."""
+    types = tuple(map(type, values))
+    if not _PLAIN.issuperset(types):
+        if not (_PLAIN | {tuple}).issuperset(types):
+            raise ValueError
+        values = tuple(typed(one) if type(one) is tuple else one for one in values)
+    return types, values
 
 
 @functools.cache
@@ -161,6 +167,13 @@ def _is_of_floats(X: Any) -> bool:
     return len(dtypes) <= 1 and all(dtype in FLOAT_DTYPES for dtype in dtypes)
 
 
+def _is_of_plain_targets(y: Any) -> bool:
+    """Return whether y is an array of text or of finite numbers, with one or two dimensions."""
+    if not (type(y) is np.ndarray and y.ndim in (1, 2) and y.size > 0):
+        return False
+    return has_finite_sum(y) if y.dtype.kind == "f" else y.dtype.kind in "biuU"
+
+
 class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Handling of the inputs, shared by all estimators.
 
@@ -185,7 +198,8 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _correlation: tuple[float, int, int] | None = None
-    _marginals: tuple[Marginal, ...] | None = None  # of the samples of the fit
+    # Of the samples of the fit; the rules of those that are condensed are made by explanations
+    _marginals: tuple[Marginal | Condensed, ...] | None = None
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as every estimator of scikit-learn does.
@@ -227,7 +241,7 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
     def _validate_params(self) -> None:
         kind: Any = type(self)
         try:
-            key = kind, _typed(tuple(getattr(self, name) for name in _parameter_names(kind)))
+            key = kind, typed(tuple([getattr(self, name) for name in _parameter_names(kind)]))
         except ValueError:
             super()._validate_params()
             return
@@ -346,8 +360,10 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         Of a table of which all columns are one kind of floats, these look at each column, which of
         tens of thousands takes seconds; so they get the names of such a table, and its array.
         """
-        if not reset and isinstance(y, str) and self._is_as_fitted(X):
-            return X
+        if self._is_ready(X, y, reset=reset):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            return X if isinstance(y, str) else (X, y)
         checks = {"dtype": FLOAT_DTYPES, "ensure_all_finite": False, **checks}
         if issparse(X):
             checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", **checks)
@@ -361,14 +377,22 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
             return check_array(X.to_numpy(), input_name="X", estimator=self, **checks)
         return check_X_y(X.to_numpy(), y, estimator=self, **checks)
 
-    def _is_as_fitted(self, X: Any) -> bool:
-        """Return whether X is an array that scikit-learn's checks would return as it is."""
-        return (
+    def _is_ready(self, X: Any, y: Any, *, reset: bool) -> bool:
+        """Return whether X, and y if there is one, would come out of these checks as they are.
+
+        Arrays of finite numbers or of text: what scikit-learn does with them in case they were
+        tables of some library takes longer than all else that a small fit or a prediction is.
+        """
+        if not (
             type(X) is np.ndarray
             and X.dtype in (np.float64, np.float32)
-            and X.shape == (X.shape[0] or -1, vars(self).get("n_features_in_"))
+            and X.ndim == 2
+            and X.size > 0
             and "feature_names_in_" not in vars(self)
-        )
+            and (reset or X.shape[1] == vars(self).get("n_features_in_"))
+        ):
+            return False
+        return isinstance(y, str) or (_is_of_plain_targets(y) and len(y) == len(X))
 
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse NaN and infinity with an error that names the columns."""
@@ -517,9 +541,10 @@ class InputEstimator(DocumentationLink, FormerNames, BaseEstimator):  # type: ig
         step = -(-len(X) // MOST_LOOKED_AT)
         some = np.sort(X[::step], axis=0)
         box, seen = self.scaling_, self._seen
+        suspects = may_have_bulk(some, seen.lower, seen.upper) & ~box.is_constant
         found: list[str] = []
         clipped: list[str] = []
-        for t in np.flatnonzero(~box.is_constant).tolist():
+        for t in np.flatnonzero(suspects).tolist():
             lower, upper = seen.lower[t], seen.upper[t]
             bulk = find_bulk(X[:, t], some[:, t].astype(np.float64), float(lower), float(upper))
             if bulk is None:

@@ -15,7 +15,7 @@ from gegenbauer.basis.scaling import InputScaling
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum, as_spectrum
 from gegenbauer.basis.tensor_basis import TensorBasis
 from gegenbauer.errors import stacklevel
-from gegenbauer.estimators._base import Pairs, Range, box_of
+from gegenbauer.estimators._base import Pairs, Range, box_of, typed
 from gegenbauer.estimators._mixed_inputs import MixedInputs, have_gaps
 from gegenbauer.inspection.correlation import largest_correlation
 
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from gegenbauer.basis.spectrum import SpectrumLike
 
 __all__ = ["BasisEstimator"]
+
+
+# Bases of the last few parameters in use, by these and their types; not those whose plans are large
+_BASES: dict[tuple[Any, ...], TensorBasis] = {}
+_MOST_BASES, _MOST_KEPT_TERMS = 8, 1000
 
 
 class BasisEstimator(MixedInputs):
@@ -114,8 +119,8 @@ class BasisEstimator(MixedInputs):
             degree = self._default_degree()
         if self.n_terms is not None and degree is not None:
             self._warn_if_cut(n_features, self.n_terms)
-        return TensorBasis(
-            n_features,
+        return _basis_of(
+            n_features=n_features,
             n_terms=self.n_terms,
             degree=degree,
             lam=self.lam,
@@ -200,6 +205,22 @@ class BasisEstimator(MixedInputs):
                 UserWarning,
                 stacklevel=stacklevel(),
             )
+
+
+def _basis_of(**arguments: Any) -> TensorBasis:
+    """Return a basis, which does not change: of parameters in use the one that is there."""
+    try:
+        key = typed(tuple(arguments.values()))
+    except ValueError:
+        return TensorBasis(**arguments)
+    basis = _BASES.get(key)
+    if basis is None:
+        basis = TensorBasis(**arguments)
+        if basis.n_terms <= _MOST_KEPT_TERMS:
+            if len(_BASES) >= _MOST_BASES:
+                _BASES.clear()
+            _BASES[key] = basis
+    return basis
 
 
 def _rounded(number: int) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "column_names",
     "counterpart",
     "describe_labels",
+    "distinct_labels",
     "flat_labels",
     "indicator_columns",
     "label_kind",
@@ -117,6 +118,19 @@ def label_kind(y: NDArray[Any], name: str) -> str:
         advice = f" Use {other} for real targets." if "continuous" in kind else ""
         raise ValueError(f"Unknown label type: {kind}. {_expected_labels(y, name)}{advice}")
     return kind
+
+
+def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+    """Return the sorted labels and the place of each of y among them, if it is plain what they are.
+
+    That is of integers, truth values or text of one dimension, each of which occurs twice on
+    average: of more labels some versions of scikit-learn warn. None of all else, which
+    `label_kind` is to look at.
+    """
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "biuU":
+        return None
+    classes, codes = np.unique(y, return_inverse=True)
+    return (classes, codes) if 0 < 2 * classes.size <= y.size else None
 
 
 def counterpart(name: str, kind: str) -> str:

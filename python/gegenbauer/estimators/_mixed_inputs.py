@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from gegenbauer._messages import Message, Ways
 from gegenbauer._rows import row
-from gegenbauer._validation import TEXT_ADVICE
+from gegenbauer._validation import TEXT_ADVICE, has_finite_sum
 from gegenbauer.basis.levels import Levels
 from gegenbauer.errors import OutOfRangeWarning, stacklevel
 from gegenbauer.estimators._base import InputEstimator
@@ -23,7 +23,7 @@ from gegenbauer.estimators._categories import (
     without_types,
 )
 from gegenbauer.estimators._outside import Outside
-from gegenbauer.inspection.sample_marginals import sample_marginals
+from gegenbauer.inspection.sample_marginals import kept_marginals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from gegenbauer._typing import Doubles
     from gegenbauer.basis.scaling import InputScaling
-    from gegenbauer.inspection.marginals import Marginal
+    from gegenbauer.inspection.marginals import Condensed, Marginal
 
 __all__ = ["MixedInputs", "have_gaps"]
 
@@ -106,6 +106,11 @@ class MixedInputs(InputEstimator):
 
     def _as_numbers(self, X: Any, *, reset: bool) -> Any:
         """Return X with numbers of levels in the place of categories."""
+        if type(X) is np.ndarray and X.dtype.kind in "biuf":  # whose columns have no types or names
+            if reset:
+                self._fit_encoder(X)
+            if not self._encoder.categories:
+                return X
         X = super()._as_numbers(X, reset=reset)
         if reset:
             self._fit_encoder(X)
@@ -158,9 +163,8 @@ class MixedInputs(InputEstimator):
 
     def _require_finite(self, X: NDArray[Any]) -> None:
         """Refuse infinity, and NaN in numbers unless they may be missing."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(X.sum()):  # then there is none, and no need of a mask
-                return
+        if has_finite_sum(X):  # then there is none, and no need of a mask
+            return
         if self._takes_missing:
             X = np.where(np.isnan(X), 0.0, X)
         elif self._encoder.categories:  # NaN is a level that is not known
@@ -187,15 +191,19 @@ class MixedInputs(InputEstimator):
         self, X: NDArray[Any], weight: Doubles | None, n_nodes: Sequence[int]
     ) -> None:
         """Keep the marginals of the samples of a fit, by Gauss rules of so many nodes an input."""
-        found: list[Marginal] = []
+        found: list[Marginal | Condensed] = []
         step = max(1, _MOST_ENTRIES // len(X))  # samples may fill the memory
+        if step >= X.shape[1]:
+            Z = self.scaling_.transform(X)
+            self._marginals = kept_marginals(Z, weight, self._levels, n_nodes)
+            return
         for first in range(0, X.shape[1], step):
             some = slice(first, first + step)
             own = np.zeros(X.shape[1], dtype=bool)
             own[some] = True
-            scaling = self.scaling_ if own.all() else self.scaling_.some(own)
             levels = None if self._levels is None else self._levels[some]
-            found += sample_marginals(scaling.transform(X[:, some]), weight, levels, n_nodes[some])
+            Z = self.scaling_.some(own).transform(X[:, some])
+            found += kept_marginals(Z, weight, levels, n_nodes[some])
         self._marginals = tuple(found)
 
     def _with_levels(self, box: InputScaling) -> InputScaling:
@@ -222,9 +230,10 @@ class MixedInputs(InputEstimator):
     def _report_outside(self, found: tuple[Outside, ...]) -> None:
         """Warn or raise for all samples that have what the fit did not see."""
         super()._report_outside(found)
-        unknown, categories = found[1], {int(t) for t in self._encoder.columns}
+        unknown = found[1]
         if unknown.n_outside == 0:
             return
+        categories = {int(t) for t in self._encoder.columns}
 
         def describe(t: int, count: int, first: int, _: Any) -> Message:
             return Message(

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["find_bulk"]
+__all__ = ["find_bulk", "may_have_bulk"]
 
 # An input has outliers if all samples but this share fill no larger part of its range ...
 _BULKS = ((0.01, 0.01), (0.1, 0.001))
@@ -20,6 +20,35 @@ _MOST_APART, _SHARE_APART, _LEAST_GAP = 20, 0.01, 4.0
 # ... or if many are one and the same value at an end, such as -999 for what is missing, and the
 # others, no smaller share, fill no larger part of the range
 _SHARE_CODED, _PART_CODED, _FEWEST_OTHERS = 0.5, 0.05, 3
+
+
+# Entries that are looked at together
+_MOST_ENTRIES = 100_000
+
+
+def may_have_bulk(
+    some: NDArray[Any], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return which inputs are worth a look by `find_bulk`, of all at once: mostly none is.
+
+    Half of the samples fill a fifth of the range at most wherever it finds something.
+
+    Parameters
+    ----------
+    some : ndarray, shape (n_some, n_features)
+        Some samples, 20 or more, each column sorted.
+    lower, upper : ndarray, shape (n_features,)
+        The ranges.
+    """
+    half, narrowest = -(-len(some) // 2), np.empty(some.shape[1])
+    step = max(1, _MOST_ENTRIES // len(some))
+    for first in range(0, some.shape[1], step):
+        part = some[:, first : first + step].astype(np.float64)
+        widths = 0.5 * part[half - 1 :] - 0.5 * part[: len(part) - half + 1]
+        narrowest[first : first + step] = widths.min(axis=0)
+    with np.errstate(over="ignore"):
+        too_wide = (1.0 + _LEAST_GAP) * narrowest > 0.5 * upper - 0.5 * lower
+    return np.asarray(~too_wide)
 
 
 def find_bulk(

@@ -112,7 +112,7 @@ class GegenbauerEstimator(StreamEstimator):
                 n_threads=self._n_threads(),
             )
         self._keep_solution(solution, flat=targets.ndim == 1)
-        if self.penalize_constant and is_regressor(self):
+        if self.penalize_constant and self._y_is_numeric:
             warn_if_constant_is_dear(
                 self.basis_, X, targets.reshape(len(X), -1), weight, float(self.alpha),
                 flat=targets.ndim == 1, scaling=self.scaling_, n_threads=self._n_threads(),
@@ -233,7 +233,8 @@ class GegenbauerEstimator(StreamEstimator):
 
         Or of what is made of that. Numbers that were never missing get means.
         """
-        check_is_fitted(self)
+        if self._solution is None:  # else it is, and tags need not be made to find that out
+            check_is_fitted(self)
         model = self._as_it_is()
         X = model._validate_inputs(X, reset=False)
         model._apply_range_policy(X)

@@ -37,6 +37,7 @@ from gegenbauer.estimators._labels import (
     column_names,
     counterpart,
     describe_labels,
+    distinct_labels,
     flat_labels,
     indicator_columns,
     label_kind,
@@ -365,7 +366,8 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         name = type(self).__name__
         y = y.toarray() if issparse(y) else y
-        if label_kind(y, name) == "multilabel-indicator":
+        plain = distinct_labels(y)  # a tenth of the time of what follows
+        if plain is None and label_kind(y, name) == "multilabel-indicator":
             columns = indicator_columns(y, name)
             known = LabelSet.of_columns(columns.shape[1], names)
             if isinstance(self.class_weight, dict):
@@ -380,9 +382,12 @@ class ClassTargets(ClassifierMixin, TargetEstimator):  # type: ignore[misc]
             targets = np.where(columns, 1.0, -1.0)
             coded = list(columns.T.astype(np.intp))
         else:
-            labels = LabelEncoder()
-            codes = labels.fit_transform(flat_labels(y))
-            known = LabelSet(labels.classes_)
+            if plain is None:
+                labels = LabelEncoder()
+                codes = labels.fit_transform(flat_labels(y))
+                known = LabelSet(labels.classes_)
+            else:
+                known, codes = LabelSet(plain[0]), plain[1]
             n_classes = known.classes.size
             if n_classes < 2:
                 raise ValueError(

@@ -137,6 +137,8 @@ class Explained:
     def levels_in(self, codes: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
         """Return samples with the levels of categories; None if there are no categories."""
         categories = getattr(self.estimator, "categories_", None) or []
+        if all(levels is None for levels in categories):
+            return None
         found = codes.astype(object)
         for t, levels in enumerate(categories):
             if levels is not None:
@@ -144,7 +146,7 @@ class Explained:
                 found[:, t] = [
                     "missing" if np.isnan(code) else known[int(code)] for code in codes[:, t]
                 ]
-        return found if any(levels is not None for levels in categories) else None
+        return found
 
     @property
     def names(self) -> list[str]:

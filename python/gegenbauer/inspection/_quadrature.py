@@ -22,6 +22,8 @@ __all__ = [
     "gauss_rule",
     "legendre_rule",
     "quantile_rule",
+    "recurrence_between",
+    "rule_between",
     "rule_of_recurrence",
 ]
 
@@ -100,10 +102,30 @@ def gauss_rule(nodes: Doubles, weights: Doubles, n_nodes: int) -> tuple[Doubles,
         order = np.argsort(nodes, kind="stable")
         return nodes[order], weights[order]
     low, high = float(nodes.min()), float(nodes.max())
+    return rule_between(recurrence_between(nodes, weights, n_nodes, low, high), low, high)
+
+
+def recurrence_between(
+    nodes: Doubles, weights: Doubles, n_nodes: int, low: float, high: float
+) -> Doubles:
+    """Return the recurrence of the orthonormal polynomials of a distribution from low to high.
+
+    Returns
+    -------
+    ndarray, shape (n_nodes, 2)
+        Of the distribution on [-1, 1]: the diagonal of the Jacobi matrix, and the entries beside
+        it, from which `rule_between` makes the Gauss rule. There are fewer if the distribution has
+        no more nodes.
+    """
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     x = (nodes - middle) / half if half > 0 else np.zeros_like(nodes)
-    found = core.orthonormal_recurrence(x, np.ascontiguousarray(weights), n_nodes, _RESOLUTION)
-    values, shares = rule_of_recurrence(found[:, 0], found[:-1, 1])
+    return core.orthonormal_recurrence(x, np.ascontiguousarray(weights), n_nodes, _RESOLUTION)
+
+
+def rule_between(recurrence: Doubles, low: float, high: float) -> tuple[Doubles, Doubles]:
+    """Return the Gauss rule of a distribution from low to high, by what is above."""
+    values, shares = rule_of_recurrence(recurrence[:, 0], recurrence[:-1, 1])
+    middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     return np.asarray((middle + half * values).clip(low, high)), shares
 
 

@@ -59,16 +59,21 @@ def largest_correlation(X: NDArray[Any], categories: Sequence[int] = ()) -> tupl
     some = X[:: -(-len(X) // MOST_LOOKED_AT)]
     values = some.astype(np.float64)
     missing = np.isnan(values)
-    values[missing] = 0.0
+    gaps = bool(missing.any())
+    if gaps:
+        values[missing] = 0.0
     values /= np.maximum(np.abs(values).max(axis=0), np.finfo(np.float64).tiny)
-    values -= values.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
-    values[missing] = 0.0
+    given = np.maximum((~missing).sum(axis=0), 1) if gaps else len(values)
+    values -= values.sum(axis=0) / given
+    if gaps:
+        values[missing] = 0.0
     lengths = np.sqrt((values**2).sum(axis=0))
     moving = lengths > np.finfo(X.dtype).eps * np.sqrt(len(values))
-    values[:, moving] /= lengths[moving]
+    values /= np.where(moving, lengths, 1.0)
     values[:, ~moving] = 0.0
     codes = {t: _indicators(some[:, t]) for t in categories}
-    values[:, [*codes]] = 0.0
+    if codes:
+        values[:, [*codes]] = 0.0
     found = values.T @ values
     for t, own in codes.items():
         found[t] = found[:, t] = np.sqrt(((own.T @ values) ** 2).sum(axis=0))
@@ -77,9 +82,9 @@ def largest_correlation(X: NDArray[Any], categories: Sequence[int] = ()) -> tupl
             if s < t:  # without the constant, which both have
                 joint = own.T @ other - np.outer(own.sum(axis=0), other.sum(axis=0)) / len(own)
                 found[s, t] = found[t, s] = np.linalg.norm(joint, 2)
-    np.fill_diagonal(found, 0.0)
+    found.flat[:: m + 1] = 0.0
     i, j = sorted(divmod(int(np.abs(found).argmax()), m))
-    return float(found[i, j].clip(-1.0, 1.0)), i, j
+    return min(max(float(found[i, j]), -1.0), 1.0), i, j
 
 
 def _indicators(codes: NDArray[Any]) -> NDArray[np.float64]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from gegenbauer.inspection._quadrature import gauss_rule
+from gegenbauer.inspection._quadrature import recurrence_between, rule_between
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
     from gegenbauer._typing import Doubles
 
-__all__ = ["FIXED", "Marginal", "Measure", "of_levels"]
+__all__ = ["FIXED", "Condensed", "Marginal", "Measure", "of_levels", "worked_out"]
 
 
 class Measure(Protocol):
@@ -48,17 +49,58 @@ class Marginal:
 
     def condensed(self, n_nodes: int) -> Marginal:
         """Return the Gauss rule of so many nodes; what is missing has its own."""
-        missing = np.isnan(self.nodes)
-        share = float(self.weights[missing].sum())
-        if len(self.nodes) - np.count_nonzero(missing) <= n_nodes:
+        found = self.to_condense(n_nodes)
+        return found if isinstance(found, Marginal) else found.marginal
+
+    def to_condense(self, n_nodes: int) -> Marginal | Condensed:
+        """Return the same, its rule to be worked out at the first use."""
+        nodes, weights, share = self.nodes, self.weights, 0.0
+        missing = np.isnan(nodes)
+        n_missing = int(np.count_nonzero(missing))
+        if len(nodes) - n_missing <= n_nodes:
             return self
-        given = self.weights[~missing]
-        whole = float(given.sum())
-        nodes, weights = gauss_rule(self.nodes[~missing], given / whole, n_nodes)
-        weights = whole * weights
-        if share == 0:
+        if n_missing:
+            share = float(weights[missing].sum())
+            nodes, weights = nodes[~missing], weights[~missing]
+        whole = float(weights.sum())
+        low, high = float(nodes.min()), float(nodes.max())
+        recurrence = recurrence_between(nodes, weights / whole, n_nodes, low, high)
+        return Condensed(recurrence, low, high, whole, share)
+
+
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """A marginal whose Gauss rule is worked out at the first use: many fits are never explained.
+
+    Attributes
+    ----------
+    recurrence : ndarray, shape (n_nodes, 2)
+        Of the numbers, as `recurrence_between` returns it.
+    low, high : float
+        The least and the largest of them.
+    whole, share : float
+        Their weight, and that of what is missing.
+    """
+
+    recurrence: Doubles
+    low: float
+    high: float
+    whole: float
+    share: float
+
+    @cached_property
+    def marginal(self) -> Marginal:
+        """The marginal of the nodes of the rule."""
+        nodes, weights = rule_between(self.recurrence, self.low, self.high)
+        weights = self.whole * weights
+        if self.share == 0:
             return Marginal(nodes, weights)
-        return Marginal(np.append(nodes, np.nan), np.append(weights, share))
+        return Marginal(np.append(nodes, np.nan), np.append(weights, self.share))
+
+
+def worked_out(kept: Sequence[Marginal | Condensed]) -> tuple[Marginal, ...]:
+    """Return marginals, those that are condensed by their rules."""
+    return tuple(one if isinstance(one, Marginal) else one.marginal for one in kept)
 
 
 # Of a constant input, which `InputScaling` maps to 0

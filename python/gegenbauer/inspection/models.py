@@ -85,7 +85,7 @@ def largest_indices(function: Expansion) -> list[int] | None:
     """Return the largest index of a function of each input, None for kernels."""
     if not isinstance(function, TermExpansion):
         return None
-    found: list[int] = function.basis.indices.max(axis=0, initial=0).tolist()
+    found: list[int] = function.basis.max_degrees.tolist()
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gegenbauer.inspection._sums import marginals_of_sums
-from gegenbauer.inspection.marginals import Marginal, Measure, of_levels
+from gegenbauer.inspection.marginals import Condensed, Marginal, Measure, of_levels, worked_out
 from gegenbauer.ridge.expansions import KernelExpansion, KernelPosterior, TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gegenbauer.basis.tensor_basis import TensorBasis
     from gegenbauer.ridge.expansions import Expansion
 
-__all__ = ["known_marginals", "nodes_for", "nodes_of", "sample_marginals"]
+__all__ = ["kept_marginals", "known_marginals", "nodes_for", "nodes_of", "sample_marginals"]
 
 # Values whose Gauss rule is found: of more, each of so many groups of neighbours is two of them
 _MOST_VALUES, _N_GROUPS = 10_000, 4_000
@@ -31,7 +31,7 @@ _N_NODES, _MOST_NODES = 200, 1000
 
 def nodes_for(basis: TensorBasis) -> list[int]:
     """Return how many nodes an input needs for means of products of two functions of it."""
-    return [int(n) + 1 for n in basis.indices.max(axis=0, initial=0)]
+    return [n + 1 for n in basis.max_degrees.tolist()]
 
 
 def nodes_of(function: Expansion) -> list[int] | None:
@@ -48,13 +48,13 @@ def _keeps_samples(function: Expansion) -> bool:
     return isinstance(function, MeanExpansion)
 
 
-def sample_marginals(
+def kept_marginals(
     Z: Doubles,
     weight: Doubles | None,
     levels: Sequence[Levels | None] | None,
     n_nodes: Sequence[int],
-) -> tuple[Marginal, ...]:
-    """Return the marginals of samples, by the Gauss rules of the numbers among their inputs.
+) -> tuple[Marginal | Condensed, ...]:
+    """Return what a fit keeps of the marginals of samples: rules are worked out if they are needed.
 
     Parameters
     ----------
@@ -69,36 +69,69 @@ def sample_marginals(
 
     Returns
     -------
-    tuple of Marginal
+    tuple of Marginal or Condensed
+        Of which `worked_out` makes marginals.
     """
     shares = np.ones(len(Z)) if weight is None else np.array(weight, dtype=np.float64)
     shares /= shares.max()  # whose sum may leave float64
     shares /= shares.sum()
-    found = []
+    if levels is None and not np.isnan(Z).any():  # all columns at once
+        columns = _of_columns(np.ascontiguousarray(Z.T), shares)
+        return tuple(one.to_condense(n) for one, n in zip(columns, n_nodes, strict=True))
+    found: list[Marginal | Condensed] = []
     for t, n in enumerate(n_nodes):
         level = None if levels is None else levels[t]
         if level is not None and level.category:
             found.append(of_levels(level.shares))
         else:
-            found.append(_of_column(np.ascontiguousarray(Z[:, t]), shares).condensed(n))
+            found.append(_of_column(np.ascontiguousarray(Z[:, t]), shares).to_condense(n))
     return tuple(found)
+
+
+def sample_marginals(
+    Z: Doubles,
+    weight: Doubles | None,
+    levels: Sequence[Levels | None] | None,
+    n_nodes: Sequence[int],
+) -> tuple[Marginal, ...]:
+    """Return the marginals of samples, by the Gauss rules of the numbers among their inputs.
+
+    The parameters are those of `kept_marginals`.
+    """
+    return worked_out(kept_marginals(Z, weight, levels, n_nodes))
 
 
 def _of_column(values: Doubles, shares: Doubles) -> Marginal:
     """Return the marginal of numbers, some of which may be missing."""
     missing = np.isnan(values)
     gone = float(shares[missing].sum())
-    if gone > 0:
-        values, shares = values[~missing], shares[~missing]
-    order = np.argsort(values)
-    nodes, weights = values[order], shares[order]
-    starts = np.flatnonzero(np.append(True, nodes[1:] != nodes[:-1])[: nodes.size])
-    nodes, weights = nodes[starts], np.add.reduceat(weights, starts) if starts.size else weights
-    if nodes.size > _MOST_VALUES:
-        nodes, weights = _of_neighbours(nodes, weights)
-    if gone > 0:
-        nodes, weights = np.append(nodes, np.nan), np.append(weights, gone)
-    return Marginal(nodes, weights)
+    if gone == 0:
+        return _of_columns(values[np.newaxis], shares)[0]
+    nodes, weights = np.empty(0), np.empty(0)
+    if not missing.all():
+        given = _of_columns(values[np.newaxis, ~missing], shares[~missing])[0]
+        nodes, weights = given.nodes, given.weights
+    return Marginal(np.append(nodes, np.nan), np.append(weights, gone))
+
+
+def _of_columns(columns: Doubles, shares: Doubles) -> list[Marginal]:
+    """Return the marginals of numbers, (n_columns, n_samples), none of which is missing."""
+    order = columns.argsort(axis=1)
+    nodes = columns[np.arange(len(columns))[:, np.newaxis], order]
+    is_first = np.ones(nodes.shape, dtype=bool)
+    np.not_equal(nodes[:, 1:], nodes[:, :-1], out=is_first[:, 1:])
+    starts = is_first.ravel().nonzero()[0]
+    weights = np.add.reduceat(shares[order].ravel(), starts)
+    nodes, found, first = nodes.ravel()[starts], [], 0
+    for n in is_first.sum(axis=1).tolist():
+        own = nodes[first : first + n], weights[first : first + n]
+        if n > _MOST_VALUES:
+            own = _of_neighbours(*own)
+        elif len(columns) > 1:  # whose values it should not keep
+            own = own[0].copy(), own[1].copy()
+        found.append(Marginal(*own))
+        first += n
+    return found
 
 
 def _of_neighbours(nodes: Doubles, weights: Doubles) -> tuple[Doubles, Doubles]:
@@ -128,10 +161,9 @@ def known_marginals(estimator: Any, function: Expansion) -> tuple[Measure, ...] 
     sums = getattr(estimator, "_statistics", None)
     if sums is not None:  # of all that came, as batches or in a fit before them
         return marginals_of_sums(sums.basis, sums.gram)
-    found: tuple[Measure, ...] | None = estimator._marginals
-    if found is None and _keeps_samples(function):
-        return _of_centres(function)  # type: ignore[arg-type]
-    return found
+    if estimator._marginals is not None:
+        return worked_out(estimator._marginals)
+    return _of_centres(function) if _keeps_samples(function) else None  # type: ignore[arg-type]
 
 
 def _of_centres(function: KernelExpansion | MeanExpansion) -> tuple[Marginal, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gegenbauer._memory import require_memory
 from gegenbauer.basis.derivatives import derivative_coefficients
 from gegenbauer.basis.kernel_derivatives import KernelFactor
 from gegenbauer.inspection._explained import Explained
@@ -21,7 +22,7 @@ from gegenbauer.ridge.expansions import TermExpansion
 from gegenbauer.ridge.mean_expansion import MeanExpansion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from gegenbauer._typing import Doubles
     from gegenbauer.ridge.expansions import KernelExpansion
@@ -151,6 +152,19 @@ def _of_terms(
         )
 
 
+def _at_nodes(
+    measure: Marginal, functions: Sequence[Callable[[Doubles], Doubles]], n: int
+) -> Doubles:
+    """Return n functions at all nodes times the roots of their weights, (n_nodes, n)."""
+    nodes = measure.nodes
+    found, step = np.empty((len(nodes), n)), max(1, _MOST_VALUES // n)
+    for first in range(0, len(nodes), step):
+        some = slice(first, first + step)
+        found[some] = np.hstack([of_part(nodes[some]) for of_part in functions])
+    found *= np.sqrt(measure.weights)[:, np.newaxis]
+    return found
+
+
 def _of_kernels(
     function: KernelExpansion | MeanExpansion, marginals: Any, steep: list[_Steep]
 ) -> Iterator[Doubles | float]:
@@ -158,17 +172,21 @@ def _of_kernels(
     coef = np.vstack([part.coef_2d for part in parts]) / len(parts)
     centres = [part.scaling.transform(part.centres).clip(-1.0, 1.0) for part in parts]
     m, n = function.scaling.n_features, len(coef)
+    given = [one.given for one in steep]
+    n_nodes = sum(len(one.nodes) for one in [*marginals, *given])
+    require_memory(
+        8.0 * n_nodes * n,
+        f"the factors of {n} centres at {n_nodes} nodes",
+        "fit fewer samples",
+    )
     roots, slopes = [], []
     for t in range(m):
         factors = [
             KernelFactor(part.kernel, t, z[:, t])  # type: ignore[arg-type]
             for part, z in zip(parts, centres, strict=True)
         ]
-        one, own = marginals[t], steep[t].given
-        values = np.hstack([factor.values(one.nodes) for factor in factors])
-        roots.append(np.sqrt(one.weights)[:, np.newaxis] * values)
-        values = np.hstack([factor.slopes(own.nodes) for factor in factors])
-        slopes.append(np.sqrt(own.weights)[:, np.newaxis] * values)
+        roots.append(_at_nodes(marginals[t], [factor.values for factor in factors], n))
+        slopes.append(_at_nodes(given[t], [factor.slopes for factor in factors], n))
     found = np.zeros((m, coef.shape[1]))
     step = max(1, _MOST_VALUES // n)
     for first in range(0, n, step):

@@ -140,7 +140,7 @@ def term_sobol_indices(
     )  # fmt: skip
     still = _check_fixed(fixed, basis.n_features)
     extent = _check_extent(extent)
-    degrees = basis.indices.max(axis=0, initial=0).tolist()
+    degrees = basis.max_degrees.tolist()
     marginals = _named_marginals(basis.spectrum, domain, distribution, extent, still, degrees)
     terms = TermSum.of(basis, W)
     return _indices(variances_of_terms(terms, marginals, _no_groups(basis.n_features)))

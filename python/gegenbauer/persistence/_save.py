@@ -16,13 +16,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gegenbauer import __version__
-from gegenbauer._messages import Message
+from gegenbauer._memory import require_memory
+from gegenbauer._messages import Message, Ways
 from gegenbauer._validation import check_flag
 from gegenbauer.basis.spectrum import COMPONENTS, Spectrum
 from gegenbauer.errors import ModelFileError
 from gegenbauer.estimators.classifier import GegenbauerClassifier
 from gegenbauer.estimators.classifier_cv import GegenbauerClassifierCV
 from gegenbauer.estimators.regressor import GegenbauerRegressor
+from gegenbauer.inspection.marginals import worked_out
 from gegenbauer.persistence._checks import show, wrong_number
 from gegenbauer.persistence._format import (
     ALPHA_RESULTS,
@@ -132,7 +134,14 @@ def save(estimator: Any, path: str | os.PathLike[str], *, statistics: bool = Tru
     if not check_flag(statistics, "statistics") and _learns_by_sums(estimator):
         estimator._solved()  # if it was not yet
         estimator._statistics = None
-    write_atomically(target, to_bytes(estimator), require_same)
+    data = to_bytes(estimator)
+    require_memory(
+        # the file, the model of it and the file of that one; sums are triangles in files
+        (6.0 if _learns_by_sums(estimator) else 3.0) * len(data),
+        f"reading back a file of {len(data)} bytes",
+        Ways.of([Ways("leave the sums out by", "`statistics=False`"), "fit with fewer terms"]),
+    )
+    write_atomically(target, data, require_same)
 
 
 def _is_plain(estimator: Any) -> bool:
@@ -175,8 +184,8 @@ def to_bytes(estimator: Any, position: list[Any] | None = None) -> bytes:
         fitted["inputs"] = _inputs(estimator._levels, dict(estimator._encoder.categories))
     if estimator._correlation is not None:
         fitted["correlation"] = [*estimator._correlation]
-    marginals = estimator._marginals
-    if marginals is not None:
+    if estimator._marginals is not None:
+        marginals = worked_out(estimator._marginals)
         tensors["marginal_sizes"] = np.array([one.nodes.size for one in marginals], np.int64)
         tensors["marginal_nodes"] = np.concatenate([one.nodes for one in marginals])
         tensors["marginal_weights"] = np.concatenate([one.weights for one in marginals])

@@ -24,6 +24,7 @@ _TYPES = (
     "gegenbauer.estimators.regressor.GegenbauerRegressor",
     "gegenbauer.estimators.regressor_cv.GegenbauerRegressorCV",
     "gegenbauer.estimators.transformer.GegenbauerFeatures",
+    "gegenbauer.inspection.marginals.Condensed",
     "gegenbauer.inspection.marginals.Marginal",
     "gegenbauer.ridge.expansions.KernelExpansion",
     "gegenbauer.ridge.expansions.KernelPosterior",

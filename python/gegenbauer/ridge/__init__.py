@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from gegenbauer.ridge.cost import default_kernel_samples, default_landmarks, fit_cost
+from gegenbauer.ridge.cost import (
+    default_kernel_samples,
+    default_landmarks,
+    fit_cost,
+    fit_memory,
+)
 from gegenbauer.ridge.expansions import KernelExpansion, TermExpansion, predict
 from gegenbauer.ridge.kernel_ridge import KernelSolution, predict_kernel, solve_kernel
 from gegenbauer.ridge.mean_expansion import MeanExpansion
@@ -20,6 +25,7 @@ __all__ = [
     "default_kernel_samples",
     "default_landmarks",
     "fit_cost",
+    "fit_memory",
     "predict",
     "predict_kernel",
     "solve_dual",

@@ -1,4 +1,4 @@
-"""What a fit costs by each way to it, up to where all terms pay, and whether moments serve."""
+"""What a fit costs by each way to it, in time and memory, and whether all terms or moments pay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gegenbauer._dispatch import core, processors
 from gegenbauer._memory import total_memory
-from gegenbauer._validation import check_integer
+from gegenbauer._validation import check_choice, check_integer
 from gegenbauer.basis.kernels import SpectrumKernel, TotalDegreeKernel
 from gegenbauer.basis.tensor_basis import check_basis
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANY_SAMPLES",
+    "SOLVERS",
     "default_kernel_samples",
     "default_landmarks",
     "fit_cost",
+    "fit_memory",
+    "moments_exist",
     "moments_serve",
 ]
 
@@ -117,6 +120,7 @@ def fit_cost(
 
     See Also
     --------
+    fit_memory : The bytes that the same fit takes.
     solve_ridge : The fit itself, for one penalty.
     count_terms : How many terms an index set has.
 
@@ -141,6 +145,98 @@ def fit_cost(
     return cost
 
 
+def fit_memory(
+    model: TensorBasis | SpectrumKernel | TotalDegreeKernel,
+    n_samples: int,
+    n_outputs: int = 1,
+    *,
+    solver: str = "auto",
+) -> dict[str, float]:
+    r"""Estimate the bytes that a fit takes beside X and Y by each way to the normal equations.
+
+    `solve_ridge` and `solve_kernel` refuse what is more than the memory that is left. The formulas
+    are in ``cpp/src/ridge.cpp`` and ``cpp/src/kernel_ridge.cpp``; no fit takes twice as much
+    (``python -m bench.footprints``).
+
+    Parameters
+    ----------
+    model : TensorBasis, SpectrumKernel or TotalDegreeKernel
+        The terms.
+    n_samples : int
+        Number of samples.
+    n_outputs : int
+        Number of targets.
+    solver : {"auto", "cholesky", "orthogonal"}
+        As for `solve_ridge`. "auto" leaves out what follows where Cholesky would lose the answer:
+        that takes as much as "orthogonal", and is refused by itself. So does ``alpha=0``.
+
+    Returns
+    -------
+    dict of str to float
+        Bytes, by the name of the engine. Infinity where `fit_cost` is infinite for any number of
+        samples. The plan of the moments is made, if there is none yet, and kept with the basis.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments of wrong type or range.
+
+    See Also
+    --------
+    fit_cost : The multiply-adds of the same fit.
+    solve_ridge : The fit itself, for one penalty.
+    solve_kernel : A fit of all terms there are, by a kernel.
+
+    Notes
+    -----
+    With S samples, L terms, K outputs and N = L + K numbers are counted, of 8 bytes each:
+
+    ============================== =============================================================
+    "primal"                       :math:`N L + 4 (S + L) K + \max(10^6, 1024 N)`
+    "primal", 20 outputs and more  :math:`N L + S K + 5 L K + \max(10^6, 2048 N)`
+    "moments"                      as "primal", and :math:`5 M + 5 \cdot 10^6 + P`
+    "dual", "kernel"               :math:`S^2 + 4 (S + L) K + \max(10^6, 1024 S)`
+    orthogonal, S > L              :math:`4 (S + L) K + (4 N + 512) N`
+    orthogonal, S <= L             :math:`4 (S + L) K + (L + 4 S) S`
+    "kernel" of a kernel           :math:`S^2 + 8 S K`, and the tables of a block of samples
+    the same, orthogonal           :math:`3 S^2 + 8 S K`, and these tables
+    ============================== =============================================================
+
+    The first addend is the normal matrix, the second has targets, residuals and weights, the third
+    the features of blocks of samples. M is the number of moments
+    (:class:`~gegenbauer.MomentStatistics`), and P the work of their plan. Beyond some 64 threads
+    moments take more, M numbers for each thread.
+
+    Examples
+    --------
+    >>> from gegenbauer import TensorBasis
+    >>> from gegenbauer.ridge import fit_memory
+    >>> memory = fit_memory(TensorBasis(6, degree=6), n_samples=1_000_000)
+    >>> f"{memory['primal'] / 1e6:.0f} MB"
+    '47 MB'
+    >>> f"{memory['dual'] / 1e12:.0f} TB"
+    '8 TB'
+    """
+    n_samples = check_integer(n_samples, "n_samples", minimum=1)
+    n_outputs = check_integer(n_outputs, "n_outputs", minimum=1)
+    orthogonal = check_choice(solver, "solver", SOLVERS) == "orthogonal"
+    if isinstance(model, (SpectrumKernel, TotalDegreeKernel)):
+        alpha = 0.0 if orthogonal else 1.0
+        return {"kernel": model._plan.solve_bytes(n_samples, n_outputs, alpha)}
+    basis = check_basis(model, "model")
+
+    def n_bytes(engine: str) -> float:
+        if engine == "moments" and not orthogonal and not moments_exist(basis):
+            return math.inf
+        engine = "primal" if orthogonal else engine  # which needs none
+        return core.estimate_bytes(basis._plan, n_samples, n_outputs, 1.0, True, engine, solver)
+
+    return {engine: n_bytes(engine) for engine in ("primal", "moments", "dual", "kernel")}
+
+
+# Factorisations that a fit may request
+SOLVERS = ("auto", "cholesky", "orthogonal")
+
 # Samples that all terms are fitted to on two processors, and kernel matrices that memory has to
 # have room for: what is beside the fit wants its part
 _BY_TWO, _MATRICES = 15_000, 13
@@ -150,6 +246,11 @@ _FEWEST = 500
 
 # Between ways of summing only, a solve costs nothing beside so many samples.
 MANY_SAMPLES = 10**9
+
+
+def moments_exist(basis: TensorBasis) -> bool:
+    """Return whether a basis has a plan of the moments, at whatever cost."""
+    return math.isfinite(fit_cost(basis, MANY_SAMPLES)["moments"])
 
 
 def moments_serve(

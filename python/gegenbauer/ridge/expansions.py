@@ -24,7 +24,7 @@ from gegenbauer.ridge.kernel_ridge import predict_kernel
 from gegenbauer.ridge.landmarks import Landmarks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -37,6 +37,9 @@ _Posterior = TypeVar("_Posterior")
 
 # Coefficients of derivatives, or values of terms, that are held at once
 _MOST_COEFFICIENTS = 2**23
+
+# Numbers of a block of samples: their features or kernels, or eight times their inputs
+_BLOCK_SIZE = 2**22
 
 _REMEDY = Ways("", CLIP, "weights are too large", last="; or ")
 
@@ -51,6 +54,13 @@ __all__ = [
     "predict",
     "require_array",
 ]
+
+
+def _blocks_of(n: int, width: int) -> Iterator[slice]:
+    """Cut n samples into blocks of so many numbers a sample."""
+    step = max(1, _BLOCK_SIZE // max(1, width))
+    for first in range(0, n, step):
+        yield slice(first, first + step)
 
 
 def predict(
@@ -304,16 +314,18 @@ class LinearExpansion(Expansion):
     def _by_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
         """Turn derivatives by scaled inputs, (n_samples, n_features, n_outputs), into others."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found *= self.scaling.slopes(X)[:, :, np.newaxis]
+            for rows in _blocks_of(len(X), 8 * X.shape[1]):
+                found[rows] *= self.scaling.slopes(X[rows])[:, :, np.newaxis]
         require_finite(found, "some derivatives are", _REMEDY)
         return found[:, :, 0] if self.coef.ndim == 1 else found
 
     def _by_pairs_of_inputs(self, found: Doubles, X: npt.NDArray[Any]) -> Doubles:
         """Turn second derivatives by scaled inputs, (n, m, m, n_outputs), into others."""
-        slopes = self.scaling.slopes(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            found *= slopes[:, :, np.newaxis, np.newaxis]
-            found *= slopes[:, np.newaxis, :, np.newaxis]
+            for rows in _blocks_of(len(X), 8 * X.shape[1]):
+                slopes = self.scaling.slopes(X[rows])
+                found[rows] *= slopes[:, :, np.newaxis, np.newaxis]
+                found[rows] *= slopes[:, np.newaxis, :, np.newaxis]
         require_finite(found, "some second derivatives are", _REMEDY)
         return found[..., 0] if self.coef.ndim == 1 else found
 
@@ -435,13 +447,16 @@ class TermExpansion(LinearExpansion):
 
     def variance(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
-        posterior = self._require(self.posterior)
-        G = self.basis.evaluate(X, scaling=self.scaling, n_threads=n_threads)
-        free = np.zeros(len(G))
+        posterior, data = self._require(self.posterior), as_samples(X, "X", self.basis)
+        found = np.zeros(len(data))
         if posterior.free_constant:
-            G = G[:, 1:] - posterior.mean_features
-            free = np.full(len(G), posterior.free_leverage)
-        return np.asarray(((G @ posterior.root) ** 2).sum(axis=1) + free)
+            found += posterior.free_leverage
+        for rows in _blocks_of(len(data), self.basis.n_terms):
+            G = self.basis.evaluate(data[rows], scaling=self.scaling, n_threads=n_threads)
+            if posterior.free_constant:
+                G = G[:, 1:] - posterior.mean_features
+            found[rows] += ((G @ posterior.root) ** 2).sum(axis=1)
+        return found
 
     def prior_spread(
         self, X: npt.ArrayLike, share: Doubles, *, n_threads: int | None = None
@@ -613,7 +628,8 @@ class KernelExpansion(LinearExpansion):
         if isinstance(self.kernel, TotalDegreeKernel):
             return self._of_terms(self.kernel, n_threads).gradient(X, n_threads=n_threads)
         data = as_samples(X, "X", self.kernel)
-        found = self._derived(kernel_gradient, self.kernel, data, n_threads)
+        shape = (*data.shape, self.n_outputs)
+        found = self._derived(kernel_gradient, self.kernel, data, shape, n_threads)
         return self._by_inputs(found, data)
 
     def hessian(self, X: npt.ArrayLike, *, n_threads: int | None = None) -> Doubles:
@@ -627,7 +643,8 @@ class KernelExpansion(LinearExpansion):
         if isinstance(self.kernel, TotalDegreeKernel):
             return self._of_terms(self.kernel, n_threads).hessian(X, n_threads=n_threads)
         data = as_samples(X, "X", self.kernel)
-        found = self._derived(kernel_hessian, self.kernel, data, n_threads)
+        shape = (*data.shape, data.shape[1], self.n_outputs)
+        found = self._derived(kernel_hessian, self.kernel, data, shape, n_threads)
         return self._by_pairs_of_inputs(found, data)
 
     def _derived(
@@ -635,12 +652,18 @@ class KernelExpansion(LinearExpansion):
         differentiate: Callable[..., Doubles],
         kernel: SpectrumKernel,
         data: npt.NDArray[Any],
+        shape: tuple[int, ...],
         n_threads: int | None,
     ) -> Doubles:
-        """Return derivatives at samples by scaled inputs."""
+        """Return derivatives of that shape at samples by scaled inputs."""
         kernel.diagonal(data, scaling=self.scaling)  # refuses what is outside of the domain
-        x, z = (self.scaling.transform(part).clip(-1.0, 1.0) for part in (data, self.centres))
-        return differentiate(kernel, x, z, self.coef_2d, n_threads=n_threads)
+        require_memory(8.0 * np.prod(shape), "the result", "differentiate at fewer samples at once")
+        found = np.empty(shape)
+        z = self.scaling.transform(self.centres).clip(-1.0, 1.0)
+        for rows in _blocks_of(len(data), 8 * data.shape[1]):
+            x = self.scaling.transform(data[rows]).clip(-1.0, 1.0)
+            found[rows] = differentiate(kernel, x, z, self.coef_2d, n_threads=n_threads)
+        return found
 
     def _of_terms(self, kernel: TotalDegreeKernel, n_threads: int | None) -> TermExpansion:
         """Return the same function as a sum of the finitely many terms of its kernel."""
@@ -660,14 +683,17 @@ class KernelExpansion(LinearExpansion):
         """Return the variances of the values at X in units of the noise, (n_samples,)."""
         if isinstance(self.posterior, LandmarkPosterior):
             return self._variance_by_landmarks(X, self.posterior, n_threads)
-        posterior = self.samples_posterior
-        factor, root, side = self.system(n_threads=n_threads)
-        k = self._cross(X, root, n_threads)
-        solved = k.copy(order="F")
-        core.solve_factored(factor, solved, check_threads(n_threads))
-        h = self.kernel.diagonal(X, scaling=self.scaling) - np.einsum("ij,ij->j", k, solved)
-        if posterior.free_constant:
-            h += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
+        posterior, data = self.samples_posterior, as_samples(X, "X", self.kernel)
+        h = self.kernel.diagonal(data, scaling=self.scaling)
+        n_blocked = min(_BLOCK_SIZE, len(data) * len(self.centres))
+        factor, root, side = self.system(n_threads=n_threads, n_beside=3 * n_blocked)
+        for rows in _blocks_of(len(data), len(root)):
+            k = self._cross(data[rows], root, n_threads)
+            solved = k.copy(order="F")
+            core.solve_factored(factor, solved, check_threads(n_threads))
+            h[rows] -= np.einsum("ij,ij->j", k, solved)
+            if posterior.free_constant:
+                h[rows] += (1.0 - root @ solved) ** 2 / (root @ side) - 1.0
         return np.asarray((h / posterior.alpha).clip(min=0.0))
 
     def _variance_by_landmarks(
@@ -677,9 +703,7 @@ class KernelExpansion(LinearExpansion):
         landmarks = Landmarks(self.kernel, self.scaling.transform(self.centres), posterior.factor)
         beyond = self.kernel.diagonal(data, scaling=self.scaling, n_threads=n_threads) - 1.0
         within = np.full(len(data), posterior.free_leverage)
-        step = max(1, _MOST_COEFFICIENTS // landmarks.n_terms)
-        for first in range(0, len(data), step):
-            rows = slice(first, first + step)
+        for rows in _blocks_of(len(data), landmarks.n_terms):
             phi = landmarks.evaluate(data[rows], scaling=self.scaling, n_threads=n_threads)
             beyond[rows] -= (phi[:, 1:] ** 2).sum(axis=1)
             if free:
@@ -744,12 +768,22 @@ class KernelExpansion(LinearExpansion):
             raise ValueError("the centres of this expansion are not all samples of its fit")
         return self._require(found)
 
-    def system(self, *, n_threads: int | None = None) -> tuple[Doubles, Doubles, Doubles]:
-        """Return the factor of alpha I + D K D, D as a vector, and the solution for it."""
+    def system(
+        self, *, n_threads: int | None = None, n_beside: int = 0
+    ) -> tuple[Doubles, Doubles, Doubles]:
+        """Return the factor of alpha I + D K D, D as a vector, and the solution for it.
+
+        Refused where memory has no room for it and so many other numbers.
+        """
         posterior = self.samples_posterior
         weight = posterior.weight
         root = np.ones(len(self.centres)) if weight is None else np.sqrt(weight)
         threads = check_threads(n_threads)
+        require_memory(
+            8.0 * (root.size**2 + n_beside),
+            f"the kernel matrix of {root.size} samples behind standard deviations",
+            "fit fewer samples",
+        )
         factor = np.zeros((root.size, root.size), order="F")
         self.kernel._plan.accumulate(
             self.centres, self.scaling._map, root, not posterior.free_constant, factor, threads
@@ -763,11 +797,11 @@ class KernelExpansion(LinearExpansion):
     def _cross(self, X: npt.ArrayLike, root: Doubles, n_threads: int | None) -> Doubles:
         """Return D k for samples X, (n_centres, n_samples), of the penalised terms."""
         data = as_samples(X, "X", self.kernel)
-        K = self.kernel(self.centres, data, scaling=self.scaling, n_threads=n_threads)
+        K = self.kernel(data, self.centres, scaling=self.scaling, n_threads=n_threads)
         if self.samples_posterior.free_constant:
             K -= 1.0
-        K *= root[:, np.newaxis]
-        return np.asfortranarray(K)
+        K *= root
+        return K.T  # in the order that solves take, without a copy
 
     def prior_spread(
         self, X: npt.ArrayLike, share: Doubles, *, n_threads: int | None = None

@@ -27,6 +27,7 @@ from gegenbauer._validation import (
 )
 from gegenbauer.basis.levels import as_samples
 from gegenbauer.basis.tensor_basis import check_basis
+from gegenbauer.ridge.cost import SOLVERS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["RidgeSolution", "solve_dual", "solve_primal", "solve_ridge"]
 
 ENGINES = ("auto", "primal", "moments", "dual", "kernel")
-
-SOLVERS = ("auto", "cholesky", "orthogonal")
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,9 @@ class FeaturesPass(LeveragePass):
 
     def run(self) -> Iterator[Block]:
         problem = self.fits.problem
-        for rows in blocks_of(problem.n_samples, max(problem.basis.n_terms, self.fits.n_functions)):
+        # features are held twice, functions with their residuals and rounding
+        width = max(2 * problem.basis.n_terms, 3 * self.fits.n_functions)
+        for rows in blocks_of(problem.n_samples, width):
             fitted, h = self.fits.at(problem.features(problem.X[rows]))
             yield rows, problem.by_alpha(fitted), h.T, self.fits.most(h.T)
 
@@ -174,7 +176,7 @@ class FormsPass(LeveragePass):
     def run(self) -> Iterator[Block]:
         problem, n_alphas = self.fits.problem, self.fits.n_alphas
         polynomials, weights = self._polynomials().ravel(), self.fits.weights()
-        for rows in blocks_of(problem.n_samples, self.fits.n_functions):
+        for rows in blocks_of(problem.n_samples, 3 * self.fits.n_functions):
             data = problem.X[rows]
             h = np.empty((n_alphas, data.shape[0]))
             core.evaluate_forms(
@@ -299,7 +301,8 @@ class TrianglePass(LeveragePass):
         from scipy.linalg import solve_triangular
 
         problem, spectrum = self.fits.problem, self.fits.spectrum
-        for rows in blocks_of(problem.n_samples, max(problem.basis.n_terms, self.fits.n_functions)):
+        width = max(2 * problem.basis.n_terms, 3 * self.fits.n_functions)
+        for rows in blocks_of(problem.n_samples, width):
             G = problem.features(problem.X[rows])
             if problem.free:
                 G -= spectrum.mean_features

@@ -198,8 +198,9 @@ def prefix_surface(
                 keep_float32=False, one_dimensional=True,
             )  # fmt: skip
     terms, n_outputs = basis.n_terms, targets.shape[1]
+    # sums, triangle and factor; features, before the solve and after, and packed by it
     require_memory(
-        8.0 * (2 * (terms + n_outputs) ** 2 + 2 * terms * rows.shape[0]),
+        8.0 * (5 * (terms + n_outputs) ** 2 + 3 * terms * rows.shape[0]),
         f"the factor of {terms} terms and {rows.shape[0]} rows of features",
         "use fewer terms or samples",
     )
@@ -218,6 +219,7 @@ def prefix_surface(
     features = basis.evaluate(rows, scaling=scaling, n_threads=threads).T
     if left_out:
         features = features * root
+    Q = np.empty(features.shape, order="F")  # once, not for each alpha
     losses, error = np.full((values.size, sizes.size), np.inf), factors.error.copy()
     for g, alpha in enumerate(values):
         if error[g] == 1.0:
@@ -227,7 +229,7 @@ def prefix_surface(
         except np.linalg.LinAlgError:
             error[g] = 1.0
             continue
-        Q = np.array(features, order="F")
+        Q[...] = features
         core.solve_lower(L, Q, threads)
         losses[g] = _running_losses(
             Q, z, sizes, scaled if left_out else None, share, root,
@@ -336,7 +338,8 @@ def _running_losses(
     n_outputs = z.shape[1]
     fitted, leverage = np.zeros((n, n_outputs)), np.zeros(n)
     found = np.empty(sizes.size)
-    block = max(1, int(BLOCK_SIZE / (n * n_outputs)))
+    # running sums, with what they are made of and what is made of them
+    block = max(1, int(BLOCK_SIZE / 8 / (n * n_outputs)))
     for first in range(0, terms, block):
         some = slice(first, min(first + block, terms))
         wanted = (sizes > some.start) & (sizes <= some.stop)

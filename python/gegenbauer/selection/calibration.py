@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gegenbauer._memory import require_memory
 from gegenbauer._validation import CLIP, require_finite
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ ORDER = 1e-6
 
 # Halvings of that range, then Newton steps, which end where the loss is flat to rounding
 _N_BISECTIONS, _N_NEWTON = 8, 4
+
+
+# Probabilities that are made at once, with some arrays as large
+_BLOCK_SIZE = 2**18
 
 
 def class_scores(outputs: Doubles) -> Doubles:
@@ -192,10 +197,17 @@ class ProbabilityMap:
         They depend on differences of scores alone, of which the largest is zero, so that no
         product overflows but those of classes whose probability is zero.
         """
-        scores = self._within_reach(class_scores(outputs))
-        with np.errstate(over="ignore"):
-            below = self.scale * (scores - scores.max(axis=-1, keepdims=True))
-        return np.exp(_log_softmax(below + self.bias))
+        n, n_classes = len(outputs), len(self.bias)
+        require_memory(8.0 * n * n_classes, "the probabilities", "predict fewer samples at once")
+        found = np.empty((n, n_classes))
+        step = max(1, _BLOCK_SIZE // n_classes)
+        for first in range(0, n, step):
+            rows = slice(first, first + step)
+            scores = self._within_reach(class_scores(outputs[rows]))
+            with np.errstate(over="ignore"):
+                below = self.scale * (scores - scores.max(axis=-1, keepdims=True))
+            np.exp(_log_softmax(below + self.bias), out=found[rows])
+        return found
 
     def logits(self, outputs: Doubles) -> Doubles:
         """Return the logarithms of the probabilities, up to a constant for each sample."""

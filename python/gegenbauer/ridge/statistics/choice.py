@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Ways
-from gegenbauer.ridge.cost import MANY_SAMPLES, fit_cost, moments_serve
+from gegenbauer.ridge.cost import moments_exist, moments_serve
 from gegenbauer.ridge.statistics.gram import GramStatistics
 from gegenbauer.ridge.statistics.moments import MomentStatistics
 
@@ -46,7 +44,7 @@ def choose_statistics(
         Ways("lower", "`n_terms`", "`degree`"),
     )
     if engine == "moments":
-        by_moments = bool(np.isfinite(fit_cost(basis, MANY_SAMPLES)["moments"]))
+        by_moments = moments_exist(basis)
     else:
         by_moments = engine == "auto" and moments_serve(basis, n_outputs)
     return MomentStatistics if by_moments else GramStatistics

@@ -9,7 +9,7 @@ import numpy as np
 from gegenbauer._memory import require_memory
 from gegenbauer._messages import Ways
 from gegenbauer.selection._factorisations.base import LeftOut, Rounding, SpectralFactorisation
-from gegenbauer.selection._features import EPS
+from gegenbauer.selection._features import EPS, blocks_of
 from gegenbauer.selection._leave_one_out import without_share
 
 if TYPE_CHECKING:
@@ -161,28 +161,34 @@ class SingularValues(SpectralFactorisation):
         with np.errstate(divide="ignore"):
             inverse = 1.0 / (self.eigenvalues[:, np.newaxis] + alphas)
         shrunk = inverse[:, :, np.newaxis] * self._projected[:, np.newaxis, :]
-        e = self._U @ shrunk.reshape(inverse.shape[0], alphas.size * problem.n_outputs)
-        e = problem.by_alpha(e)
-        squares = self._U**2
-        d = (squares @ inverse).T
-        # Where G reaches all of a sample both are proportional to alpha, and divided by it
-        # they have a limit at zero.
-        partly = self._rest > 0
-        factor = np.where(partly, alphas[:, np.newaxis], 1.0)
-        e = factor[:, :, np.newaxis] * e + np.where(partly, self._rest_Y.T, 0.0).T
-        d = factor * d + self._rest
+        columns = shrunk.reshape(inverse.shape[0], alphas.size * problem.n_outputs)
         kept = self.eigenvalues[:, np.newaxis] * inverse
-        leverage = (squares @ kept).T
-        if problem.free:
-            leverage = leverage + problem.scale**2 / (problem.scale @ problem.scale)
-        with np.errstate(divide="ignore"):
-            unit = np.where(partly, 1.0, 1.0 / alphas[:, np.newaxis])
-        d = without_share(d, unit, share)
-        rounding = self._rounding(alphas, squares, inverse, shrunk, share)
-        yield LeftOut(slice(0, problem.n_samples), e, d, leverage, rounding)
+        # functions are held with their residuals and rounding
+        width = max(inverse.shape[0], 3 * alphas.size * (1 + problem.n_outputs))
+        for rows in blocks_of(problem.n_samples, width):
+            U, rest = self._U[rows], self._rest[rows]
+            e = problem.by_alpha(U @ columns)
+            squares = U**2
+            d = (squares @ inverse).T
+            # Where G reaches all of a sample both are proportional to alpha, and divided by it
+            # they have a limit at zero.
+            partly = rest > 0
+            factor = np.where(partly, alphas[:, np.newaxis], 1.0)
+            e = factor[:, :, np.newaxis] * e + np.where(partly, self._rest_Y[rows].T, 0.0).T
+            d = factor * d + rest
+            leverage = (squares @ kept).T
+            if problem.free:
+                leverage = leverage + problem.scale[rows] ** 2 / (problem.scale @ problem.scale)
+            with np.errstate(divide="ignore"):
+                unit = np.where(partly, 1.0, 1.0 / alphas[:, np.newaxis])
+            part = None if share is None else share[rows]
+            d = without_share(d, unit, part)
+            rounding = self._rounding(rows, alphas, squares, inverse, shrunk, part)
+            yield LeftOut(rows, e, d, leverage, rounding)
 
     def _rounding(
         self,
+        rows: slice,
         alphas: Doubles,
         squares: Doubles,
         inverse: Doubles,
@@ -197,9 +203,9 @@ class SingularValues(SpectralFactorisation):
         alpha = alphas[:, np.newaxis]
         root, variance = np.sqrt(self.size), self.eigenvalues[:, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            partly = self._rest > 0
+            partly = self._rest[rows] > 0
             factor = np.where(partly, alpha, 1.0)
-            z = np.sqrt(factor**2 * (squares @ inverse**2).T + self._beyond)
+            z = np.sqrt(factor**2 * (squares @ inverse**2).T + self._beyond[rows])
             by_features = np.sqrt((squares @ (variance * inverse**2)).T)  # |G'z_i|
             e = factor * np.linalg.norm(shrunk, axis=(0, 2))[:, np.newaxis]
             weights = np.sqrt((variance * (shrunk**2).sum(axis=2)).sum(axis=0))[:, np.newaxis]
