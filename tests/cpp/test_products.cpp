@@ -3,6 +3,7 @@
 #include "gegenbauer/depth_first.hpp"
 #include "gegenbauer/normal_equations.hpp"
 #include "gegenbauer/predict.hpp"
+#include "gegenbauer/tiles.hpp"
 
 using namespace gegenbauer;
 
@@ -120,9 +121,50 @@ void test_many_targets() {
   }
 }
 
+// Tiles are smaller where threads are many, which changes no bit.
+void test_many_threads() {
+  for (const Index n_panels : {1, 8, 39, 200}) {
+    for (const int n_threads : {1, 2, 16, 64}) {
+      const Index side = tile_side(n_panels, n_threads);
+      CHECK(side >= 1 && side <= kTilePanels);
+      const auto n_tiles = static_cast<Index>(triangle_tiles(0, n_panels, side).size());
+      CHECK(side == 1 || n_tiles >= 4 * n_threads);
+      CHECK(side == kTilePanels ||
+            static_cast<double>(side + 1) > static_cast<double>(n_panels) / std::sqrt(8.0 * n_threads));
+    }
+  }
+  IndexSetSpec spec;
+  spec.n_inputs = 3;
+  spec.n_terms = 300;
+  spec.kind = IndexSet::total_degree;
+  const TensorBasis basis(spec, 0.5, Normalization::orthonormal);
+  const Matrix x = check::uniform(3000, 3, -1, 1, 1);
+  const Matrix y = check::uniform(3000, 2, -1, 1, 2);
+  const Matrix few = x.topRows(700);
+  for (const Precision precision : {Precision::float64, Precision::float32}) {
+    const auto gram = [&](int n_threads) {
+      Matrix sum = Matrix::Zero(302, 302);
+      accumulate_gram({basis, Samples(check::view(x)), nullptr, check::view(y)}, sum, Control(n_threads), precision);
+      return Matrix(sum.triangularView<Eigen::Lower>());
+    };
+    const auto kernel = [&](int n_threads) {
+      Matrix sum = Matrix::Zero(700, 700);
+      accumulate_kernel({basis, Samples(check::view(few)), nullptr, {}}, 0, sum, Control(n_threads), precision);
+      return Matrix(sum.triangularView<Eigen::Lower>());
+    };
+    const Matrix sum = gram(1);
+    const Matrix products = kernel(1);
+    for (const int n_threads : {2, 9, 40}) {
+      CHECK(gram(n_threads) == sum);
+      CHECK(kernel(n_threads) == products);
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
+  test_many_threads();
   for (const IndexSet kind :
        {IndexSet::total_degree, IndexSet::tensor, IndexSet::hyperbolic_cross, IndexSet::largest_weight}) {
     for (const Index n_inputs : {1, 2, 5}) {
