@@ -85,7 +85,10 @@ class TestFitMemory:
         assert memory["primal"] < math.inf
 
     def test_wrong_arguments(self):
-        with pytest.raises(TypeError, match="`model` must be a TensorBasis, got int"):
+        with pytest.raises(
+            TypeError,
+            match="`model` must be a TensorBasis, SpectrumKernel or TotalDegreeKernel, got int",
+        ):
             fit_memory(3, 1000)
         with pytest.raises(ValueError, match="`n_samples` must be at least 1"):
             fit_memory(TEN, 0)

@@ -268,7 +268,10 @@ def test_a_kernel_costs_what_its_factorisation_does():
     assert 1000**3 / 6 < few < 1.1 * 1000**3 / 6
     assert 950 < many / few < 1000
     assert outputs - few == pytest.approx(499e6)
-    with pytest.raises(TypeError, match="`model` must be a TensorBasis, got int"):
+    with pytest.raises(
+        TypeError,
+        match="`model` must be a TensorBasis, SpectrumKernel or TotalDegreeKernel, got int",
+    ):
         fit_cost(3, 1000)
 
 

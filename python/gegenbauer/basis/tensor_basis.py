@@ -609,8 +609,8 @@ def common_polynomials(basis: TensorBasis) -> tuple[TensorBasis, npt.NDArray[np.
     return one, weights
 
 
-def check_basis(basis: object, name: str = "basis") -> TensorBasis:
-    """Return the basis, or refuse what is none."""
+def check_basis(basis: object, name: str = "basis", *, kinds: str = "a TensorBasis") -> TensorBasis:
+    """Return the basis, or refuse what is none, nor another of the kinds that are taken."""
     if not isinstance(basis, TensorBasis):
-        raise TypeError(Message("`{}` must be a TensorBasis, got {}", name, type(basis).__name__))
+        raise TypeError(Message("`{}` must be {}, got {}", name, kinds, type(basis).__name__))
     return basis

@@ -25,6 +25,8 @@ __all__ = [
     "moments_serve",
 ]
 
+_KINDS = "a TensorBasis, SpectrumKernel or TotalDegreeKernel"
+
 
 def default_kernel_samples() -> int:
     r"""Return up to how many samples an automatic estimator fits all terms, by this machine.
@@ -138,7 +140,7 @@ def fit_cost(
         n = float(n_samples)
         products = n**2 / 2 * model.n_features
         return {"kernel": n**3 / 6 + products + n**2 * n_outputs}
-    basis = check_basis(model, "model")
+    basis = check_basis(model, "model", kinds=_KINDS)
     cost: dict[str, float] = core.fit_cost(basis._plan, n_samples, n_outputs)
     if basis.lam != 0.0 and 1.0 + basis.lam == 1.0:  # a recurrence of coefficients ends in 0 / 0
         cost["moments"] = math.inf
@@ -156,7 +158,7 @@ def fit_memory(
 
     `solve_ridge` and `solve_kernel` refuse what is more than the memory that is left. The formulas
     are in ``cpp/src/ridge.cpp`` and ``cpp/src/kernel_ridge.cpp``; no fit takes twice as much
-    (``python -m bench.footprints``).
+    (``python -m bench.footprints``), and those of few samples or terms take far less.
 
     Parameters
     ----------
@@ -223,7 +225,7 @@ def fit_memory(
     if isinstance(model, (SpectrumKernel, TotalDegreeKernel)):
         alpha = 0.0 if orthogonal else 1.0
         return {"kernel": model._plan.solve_bytes(n_samples, n_outputs, alpha)}
-    basis = check_basis(model, "model")
+    basis = check_basis(model, "model", kinds=_KINDS)
 
     def n_bytes(engine: str) -> float:
         if engine == "moments" and not orthogonal and not moments_exist(basis):
@@ -231,7 +233,7 @@ def fit_memory(
         engine = "primal" if orthogonal else engine  # which needs none
         return core.estimate_bytes(basis._plan, n_samples, n_outputs, 1.0, True, engine, solver)
 
-    return {engine: n_bytes(engine) for engine in ("primal", "moments", "dual", "kernel")}
+    return {engine: n_bytes(engine) for engine in ("dual", "kernel", "moments", "primal")}
 
 
 # Factorisations that a fit may request
