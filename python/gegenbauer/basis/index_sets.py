@@ -179,7 +179,7 @@ def count_terms(
     See Also
     --------
     TensorBasis : A finite set of terms.
-    fit_cost : The operations and memory of each engine.
+    fit_cost : The operations of each engine.
 
     Examples
     --------

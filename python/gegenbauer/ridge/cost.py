@@ -157,8 +157,9 @@ def fit_memory(
     r"""Estimate the bytes that a fit takes beside X and Y by each way to the normal equations.
 
     `solve_ridge` and `solve_kernel` refuse what is more than the memory that is left. The formulas
-    are in ``cpp/src/ridge.cpp`` and ``cpp/src/kernel_ridge.cpp``; no fit takes twice as much
-    (``python -m bench.footprints``), and those of few samples or terms take far less.
+    are in ``cpp/src/ridge.cpp`` and ``cpp/src/kernel_ridge.cpp``; no fit that was
+    measured takes twice as much (``python -m bench.footprints``), and those of few samples or terms
+    take far less.
 
     Parameters
     ----------
